@@ -96,4 +96,13 @@ function onSignals(listener) {
   }
 }
 
-module.exports = { ...system, onSignals }
+/** Returns whether a process is there, also another user's. @param {number} pid */
+function isAlive(pid) {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return /** @type {NodeJS.ErrnoException} */ (error).code === 'EPERM'
+  }
+}
+
+module.exports = { ...system, onSignals, isAlive }

@@ -9,7 +9,7 @@ const { chooseInputs } = require('../report/inputs.js')
 const { headersOf } = require('../run/prepare/recordings-dir.js')
 const { listRunStates } = require('../run/prepare/run-state-dir.js')
 const { RUNS } = require('../../lib/settings.js')
-const { isSamePath, openFilesOf } = require('../system/index.js')
+const { isAlive, isSamePath, openFilesOf } = require('../system/index.js')
 const { workingDirectory } = require('../terminal/format.js')
 
 /** Time between two searches for the files of processes, milliseconds: a process can have many files. */
@@ -118,15 +118,6 @@ async function explainNone(pid, hasTree) {
     `process ${pid} is not recorded, or is another user's; record it from its start with ` +
     `cpu-prof run, or now with cpu-prof record ${pid}${other}`
   )
-}
-
-/** @param {number} pid */
-function isAlive(pid) {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return /** @type {NodeJS.ErrnoException} */ (error).code === 'EPERM'
-  }
 }
 
 module.exports = { findTarget }

@@ -23,6 +23,9 @@ const MANY_ROWS = 5000
 /** Time after the end of the recordings until the lines end, milliseconds: another process can start. */
 const ENDED_MS = 2000
 
+/** The choices of which a change needs another look, also in a pause. @type {(keyof Choices)[]} */
+const NEED_LOOK = ['by', 'seconds', 'filter', 'offset', 'isPaused', 'isDone']
+
 /** @typedef {import('./choices.js').Choices} Choices */
 /** @typedef {import('./render.js').Shown} Shown */
 /**
@@ -93,6 +96,8 @@ async function printLooks(watched, choices, count = Number.POSITIVE_INFINITY) {
 
 /** Shows looks on the screen until the user has seen enough. @param {Watched} watched @param {Choices} choices */
 async function showScreen(watched, choices) {
+  /** Whether what is shown is not what the user has chosen since. */
+  let isStale = true
   /** Ends a pause between two looks. */
   let wake = () => {}
   const draw = () => {
@@ -100,12 +105,11 @@ async function showScreen(watched, choices) {
   }
   /** @param {Choices} next */
   const change = (next) => {
-    const needsLook = ['by', 'seconds', 'filter', 'offset', 'isPaused', 'isDone'].some(
-      (name) => Reflect.get(next, name) !== Reflect.get(choices, name),
-    )
+    const isOther = (/** @type {keyof Choices} */ name) => next[name] !== choices[name]
+    isStale ||= NEED_LOOK.some(isOther)
     choices = next
     if (!choices.isDone) draw()
-    if (needsLook) wake()
+    if (isStale) wake()
   }
   const terminal = openScreen({
     onKey: (key) => change(press(choices, key, tableRows(terminal.size().rows))),
@@ -116,8 +120,11 @@ async function showScreen(watched, choices) {
     draw()
     while (!choices.isDone) {
       let pauseMs = REFRESH_MS
-      if (!choices.isPaused) pauseMs = await watched.look(choices, tableRows(terminal.size().rows))
-      if (choices.isDone) break
+      if (isStale || !choices.isPaused) {
+        isStale = false
+        pauseMs = await watched.look(choices, tableRows(terminal.size().rows))
+      }
+      if (isStale) continue
       draw()
       await new Promise((resolve) => {
         const timer = setTimeout(resolve, pauseMs)

@@ -2,7 +2,7 @@
 
 // Offers the recordings of earlier runs that are in no trace.
 
-const { IS_WINDOWS, isSamePath } = require('../../system/index.js')
+const { IS_WINDOWS, isAlive, isSamePath } = require('../../system/index.js')
 const { printStatus } = require('../../terminal/output.js')
 const { workingDirectory } = require('../../terminal/format.js')
 const { quotePath } = require('../../terminal/shell.js')
@@ -36,15 +36,6 @@ function findRemains(cwd) {
 /** Returns whether a process that has a recording in the folder is alive. @param {string} folder */
 function isGrowing(folder) {
   return headersOf([folder]).some(({ pid }) => pid !== null && isAlive(pid))
-}
-
-/** @param {number} pid */
-function isAlive(pid) {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return /** @type {NodeJS.ErrnoException} */ (error).code === 'EPERM'
-  }
 }
 
 module.exports = { printRemains }

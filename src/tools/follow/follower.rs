@@ -1,10 +1,12 @@
 //! Looks at the last seconds of recordings that grow, are added and are removed.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io;
+use std::mem;
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
+
+use rustc_hash::FxHashMap;
 
 use cpu_prof_core::base::system::is_process_alive;
 use cpu_prof_core::files::find::find;
@@ -26,7 +28,8 @@ const QUIET: Duration = Duration::from_secs(5);
 /// Follows files.
 #[derive(Default)]
 pub(crate) struct Follower {
-    files: BTreeMap<PathBuf, FollowedFile>,
+    /// In the order in which the last search found them.
+    files: Vec<FollowedFile>,
     /// Sources and source maps, which are read once.
     originals: Originals,
     /// Start of the last look, microseconds.
@@ -54,6 +57,7 @@ pub(crate) struct Look {
 
 /// A file that is looked at.
 struct FollowedFile {
+    path: PathBuf,
     /// Size at the last look, bytes.
     bytes: u64,
     kind: FileKind,
@@ -92,25 +96,17 @@ impl Follower {
     ) -> Look {
         let (inputs, mut failed) = find(paths);
         self.update(&inputs);
-        for input in inputs.iter().filter(|input| input.is_named) {
-            if let Some(FileKind::Other(reason)) = self.kind(input) {
-                failed.push(Failed { path: input.path.clone(), reason: reason.clone() });
-            }
-        }
         let boot = self.newest_boot();
         let mut of_clock: Vec<(&Input, &mut Followed)> = Vec::new();
         let mut others = 0;
-        let mut files: BTreeMap<_, _> =
-            self.files.iter_mut().map(|(path, file)| (path.as_path(), file)).collect();
-        for input in &inputs {
-            if let Some(FollowedFile { kind: FileKind::Recording(recording), .. }) =
-                files.remove(input.path.as_path())
-            {
-                if recording.head.boot == boot {
-                    of_clock.push((input, recording));
-                } else {
-                    others += 1;
+        for (input, file) in inputs.iter().zip(&mut self.files) {
+            match &mut file.kind {
+                FileKind::Recording(one) if one.head.boot == boot => of_clock.push((input, one)),
+                FileKind::Recording(_) => others += 1,
+                FileKind::Other(reason) if input.is_named => {
+                    failed.push(Failed { path: input.path.clone(), reason: reason.clone() });
                 }
+                FileKind::Unfinished | FileKind::Other(_) => {}
             }
         }
         let start_us = of_clock.iter().map(|(_, one)| one.head.start_us).min().unwrap_or(0);
@@ -143,25 +139,24 @@ impl Follower {
 
     /// Reads what is new of all files.
     fn update(&mut self, inputs: &[Input]) {
-        let mut known = std::mem::take(&mut self.files);
+        let known = mem::take(&mut self.files).into_iter();
+        let mut known: FxHashMap<PathBuf, FollowedFile> =
+            known.map(|file| (file.path.clone(), file)).collect();
         for input in inputs {
-            let before = known.remove(&input.path);
-            let kind = match before {
-                Some(FollowedFile { bytes, kind }) => kind.update(input, bytes, self.last_from_us),
+            let kind = match known.remove(&input.path) {
+                Some(FollowedFile { bytes, kind, .. }) => {
+                    kind.update(input, bytes, self.last_from_us)
+                }
                 None => FileKind::of(input),
             };
-            self.files.insert(input.path.clone(), FollowedFile { bytes: input.bytes, kind });
+            self.files.push(FollowedFile { path: input.path.clone(), bytes: input.bytes, kind });
         }
-    }
-
-    fn kind(&self, input: &Input) -> Option<&FileKind> {
-        self.files.get(&input.path).map(|file| &file.kind)
     }
 
     /// Returns the start of the system of the recording that changed last: times of different clocks have
     /// no order.
     fn newest_boot(&self) -> Option<String> {
-        let recordings = self.files.values().filter_map(|file| match &file.kind {
+        let recordings = self.files.iter().filter_map(|file| match &file.kind {
             FileKind::Recording(recording) => Some(recording),
             _ => None,
         });
