@@ -78,7 +78,7 @@ test('a status tells who records, into which files, and what was last', () => {
       '  program  api/server.js --port 80, Node v24.0.0, @acme/api',
       '  threads  2',
       '  armed    1h 00m ago',
-      '  folder   api',
+      '  folder   p',
       '  writes   p/a.trace.json',
       '  last     1 file, 60.0 s ago',
       '           p/b.trace.json',

@@ -212,6 +212,7 @@ for (const [
   [['none'], {}, [], [/^no armed process has 'none'/], []],
   [['1', '6'], {}, [], [/^no 1$/, /^pid 6 is not armed$/], []],
   [['1'], { tree: true }, [3, 4], [], ['pid 6 is not armed']],
+  [['5'], { tree: true }, [5], [], []],
   [['6'], { tree: true }, [], [/^pid 6 is not armed$/], []],
   [['4', '77'], { tree: true }, [4], [/^no 77$/], []],
 ])) {

@@ -42,7 +42,7 @@ test('without --inspector, what would be done is told and nothing is done', { sk
     assert.ok(stderr.includes(`load ${path.join(PACKAGE, 'index.js')} through the inspector`))
     assert.match(
       stderr,
-      /close the inspector again; until then, who can connect to the port can run code/,
+      /close the inspector again; until then, whoever can connect to the port can run code/,
     )
     const again = `to do this: cpu-prof ${command} ${program.pid} --interval 500 --inspector\n`
     assert.ok(stderr.endsWith(again), stderr)

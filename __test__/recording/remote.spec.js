@@ -72,7 +72,9 @@ test('a thread in a busy loop is started and stopped', async (t) => {
   const cli = cliOf(folder)
   const { pid, cwd } = await startArmed(t, folder, ['busy'])
   const dir = path.join(temporaryDirectory(), 'made')
-  assert.equal((await cli(['start', '--all', '--dir', dir])).code, 0)
+  const started = await cli(['start', '--all', '--dir', dir])
+  const [, place] = /, into (.*)\n$/.exec(started.stderr) ?? []
+  assert.equal(path.resolve(started.cwd, place), dir)
   await until(() => tracesIn(dir).some((file) => fs.statSync(file).size > 5000), 'no sample')
   const stopped = await cli(['stop', '--all', '--json'])
   const [{ files, samples, unreached, ...result }] = JSON.parse(stopped.stdout)

@@ -12,6 +12,8 @@ const { openSession } = require('./session.js')
 const { readTarget } = require('./target.js')
 
 /** @typedef {import('./target.js').Target} Target */
+/** @typedef {import('../system/index.js').Listener} Listener */
+/** @typedef {Awaited<ReturnType<typeof openSession>>} Connection */
 
 /** How long the inspector may take to open and to close, and the control socket to appear. */
 const WAIT_MS = 5000
@@ -36,7 +38,7 @@ function tellPlan(pid) {
           `send SIGUSR1, on which Node opens its inspector on ${place}, and says so on the stderr of the process`,
           '(a program with its own handler for SIGUSR1 gets the signal instead)',
           `load ${PACKAGE} through the inspector, in all threads`,
-          'close the inspector again; until then, who can connect to the port can run code in the process',
+          'close the inspector again; until then, whoever can connect to the port can run code in the process',
         ]
       : [
           `load ${PACKAGE} in all threads, through the inspector that is open on ${place}`,
@@ -76,21 +78,23 @@ async function arm(pid) {
 /** Arms the threads of a process. Returns their count. @param {Target} target */
 async function armThreads(target) {
   const listener = target.open ?? (await openInspector(target))
-  const connection = await openSession(listener)
+  /** @type {Connection | undefined} */
+  let connection
   try {
+    connection = await openSession(listener)
     return await armThrough(connection.session, target.namespacePid)
   } finally {
-    if (target.open === undefined) await closeInspector(connection, target, listener)
-    connection.close()
+    if (target.open === undefined) await closeInspector(connection, target.pid, listener)
+    connection?.close()
   }
 }
 
 /** Opens the inspector of a process. Returns where it waits. @param {Target} target */
 async function openInspector({ pid, port, before }) {
   process.kill(pid, 'SIGUSR1')
-  /** @type {import('../system/index.js').Listener | undefined} */
+  /** @type {Listener | undefined} */
   let found
-  const isNew = (/** @type {import('../system/index.js').Listener} */ listener) =>
+  const isNew = (/** @type {Listener} */ listener) =>
     port === 0 ? !before.some((other) => other.port === listener.port) : listener.port === port
   await until(() => {
     found = inspection?.listenersOf(pid).find(isNew)
@@ -98,20 +102,19 @@ async function openInspector({ pid, port, before }) {
   })
   if (found !== undefined) return found
   throw new Error(
-    'its inspector does not open: the program has a handler of its own for SIGUSR1, or its inspector ' +
-      'is open on another port',
+    'its inspector does not open: the program has a handler of its own for SIGUSR1, or is in a long ' +
+      'native call, after which the inspector opens and stays open, or had opened it on another port',
   )
 }
 
 /**
  * Closes the inspector, and says so if that fails.
- * @param {Awaited<ReturnType<typeof openSession>>} connection @param {Target} target
- * @param {import('../system/index.js').Listener} listener
+ * @param {Connection | undefined} connection @param {number} pid @param {Listener} listener
  */
-async function closeInspector({ session, closed }, { pid }, { host, port }) {
+async function closeInspector(connection, pid, { host, port }) {
   // The connection ends instead of an answer.
-  const answer = session.evaluate("require('inspector').close()").catch(() => {})
-  await Promise.race([closed, answer])
+  const answer = connection?.session.evaluate("require('inspector').close()").catch(() => {})
+  await Promise.race([connection?.closed, answer])
   const isClosed = () => !inspection?.listenersOf(pid).some((other) => other.port === port)
   if (await until(isClosed)) return
   const how = "evaluate require('inspector').close() there, or end the process"

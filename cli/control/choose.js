@@ -29,10 +29,8 @@ const { isBelow } = require('./tree.js')
  * @returns {Choice}
  */
 function choose(words, { all, tree }, world) {
-  const { armed, parents, self } = world
-  // Not npx, which runs this command.
-  const everything = armed.filter(({ pid }) => !isBelow(self, pid, parents))
-  const chosen = new Set(all ? everything : [])
+  const { armed } = world
+  const chosen = new Set(all ? armed.filter(({ pid }) => !isOwn(pid, world)) : [])
   /** @type {Refusal[]} */
   const refused = []
   /** @type {Map<number, Refusal>} */
@@ -44,7 +42,7 @@ function choose(words, { all, tree }, world) {
       : byText(word, world, tree)
     if (problem) refused.push({ text: problem })
     for (const root of roots) {
-      const found = armed.filter(({ pid }) => pid === root || (tree && isBelow(pid, root, parents)))
+      const found = armed.filter(({ pid }) => pid === root || (tree && isMeant(pid, root, world)))
       for (const one of found) chosen.add(one)
       const missing = tree ? unarmed(root, world) : []
       if (found.length > 0) for (const one of missing) left.set(Number(one.pid), one)
@@ -80,12 +78,22 @@ function hasText({ status, packageName = '' }, word) {
 }
 
 /** Returns the Node processes of a tree that are not armed. @param {number} root @param {World} world */
-function unarmed(root, { armed, parents, explain }) {
-  return [...new Set([root, ...parents.keys()])]
-    .filter((pid) => pid === root || isBelow(pid, root, parents))
-    .filter((pid) => !armed.some((one) => one.pid === pid))
-    .map(explain)
+function unarmed(root, world) {
+  return [...new Set([root, ...world.parents.keys()])]
+    .filter((pid) => (pid === root ? !isOwn(pid, world) : isMeant(pid, root, world)))
+    .filter((pid) => !world.armed.some((one) => one.pid === pid))
+    .map(world.explain)
     .filter(({ pid }) => pid !== undefined)
+}
+
+/** Returns whether a process is below another one, and meant with it. @param {number} pid @param {number} root @param {World} world */
+function isMeant(pid, root, world) {
+  return isBelow(pid, root, world.parents) && !isOwn(pid, world)
+}
+
+/** Returns whether a process is this command, or runs it, as npx does. @param {number} pid @param {World} world */
+function isOwn(pid, { self, parents }) {
+  return pid === self || isBelow(self, pid, parents)
 }
 
 /** Returns the name of a process for people. @param {Armed} armed */

@@ -10,6 +10,7 @@ const { readStatus } = require('../control/status.js')
 const { WRONG_USAGE } = require('../exit-codes.js')
 const { formatPath, formatTime, workingDirectory } = require('../terminal/format.js')
 const { fail, messageOf, printStatus } = require('../terminal/output.js')
+const { folderOf } = require('./state.js')
 const { findTargets } = require('./targets.js')
 
 /** @typedef {import('../control/processes.js').Armed} Armed */
@@ -27,7 +28,7 @@ async function start(words, { for: forMs, dir, settings: given, ...options }) {
   const request = { by: `cpu-prof start (pid ${process.pid})`, settings, forMs }
   const started = await startAll(targets, request)
   for (const { target, status } of started) {
-    const place = formatPath(status.dir, workingDirectory())
+    const place = formatPath(folderOf(status), workingDirectory())
     const end = forMs === undefined ? '' : ` for ${formatTime(forMs)}`
     printStatus(`recording ${nameOf(target)}${end}, into ${place}`)
   }

@@ -2,6 +2,7 @@
 
 // Describes the state of an armed process in a few words.
 
+const path = require('node:path')
 const { formatTime } = require('../terminal/format.js')
 
 /** @typedef {import('../control/processes.js').Armed} Armed */
@@ -24,4 +25,10 @@ function detailsOf({ by, reason, forMs, sinceMs }, nowMs) {
   ].join(', ')
 }
 
-module.exports = { stateOf, detailsOf }
+/** Returns the folder into which a process records, or would. @param {import('../control/status.js').Status} status */
+function folderOf({ recording, dir }) {
+  const [file] = recording?.files ?? []
+  return file === undefined ? dir : path.dirname(file)
+}
+
+module.exports = { stateOf, detailsOf, folderOf }

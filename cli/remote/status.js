@@ -13,7 +13,7 @@ const {
 } = require('../terminal/format.js')
 const { fail, printResult } = require('../terminal/output.js')
 const { asJson } = require('./ps.js')
-const { detailsOf, stateOf } = require('./state.js')
+const { detailsOf, folderOf, stateOf } = require('./state.js')
 const { findTargets } = require('./targets.js')
 
 /** @param {string[]} words @param {{ json?: boolean } & import('./targets.js').Options} options */
@@ -31,7 +31,7 @@ async function status(words, { json, ...options }) {
 function renderStatus(armed, cwd, nowMs) {
   const { status, packageName } = armed
   if (status === undefined) return ''
-  const { node, script, argv, threads, recording, last, dir, armedMs } = status
+  const { node, script, argv, threads, recording, last, armedMs } = status
   const ago = (/** @type {number} */ ms) => `${formatTime(Math.max(0, nowMs - ms))} ago`
   const program = [formatPath(script, cwd), ...argv.slice(2)].join(' ').trim()
   const rows = [
@@ -40,7 +40,7 @@ function renderStatus(armed, cwd, nowMs) {
     ['program', [program, node && `Node ${node}`, packageName].filter(Boolean).join(', ')],
     ['threads', String(threads)],
     ['armed', ago(armedMs)],
-    ['folder', formatPath(dir, cwd)],
+    ['folder', formatPath(folderOf(status), cwd)],
     ...(recording?.files ?? []).map((file) => ['writes', formatPath(file, cwd)]),
     ...(last === null
       ? []

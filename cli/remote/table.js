@@ -4,7 +4,7 @@
 
 const { formatPath, formatTime, printable } = require('../terminal/format.js')
 const { cutEnd, cutLines, cutStart, displayWidth, padEnd } = require('../terminal/width.js')
-const { stateOf } = require('./state.js')
+const { folderOf, stateOf } = require('./state.js')
 
 /** @typedef {import('../control/processes.js').Armed} Armed */
 
@@ -42,7 +42,7 @@ function renderProcesses(processes, { columns, cwd, nowMs }) {
 function cellsOf(armed, cwd, nowMs) {
   const { pid, status, packageName = '' } = armed
   const since = status === undefined ? '' : formatTime(Math.max(0, nowMs - status.armedMs))
-  const folder = status === undefined ? '' : formatPath(status.dir, cwd)
+  const folder = status === undefined ? '' : formatPath(folderOf(status), cwd)
   return [String(pid), status?.label ?? '', packageName, stateOf(armed, nowMs), since, folder]
 }
 
