@@ -173,7 +173,15 @@ test('top tells what it cannot watch', async () => {
   assert.equal(notRecorded.code, 1)
   assert.match(notRecorded.stderr, /is not recorded.*cpu-prof run.*--tree/)
   const gone = await look('gone.json')
-  assert.match(gone.stdout, /no recording so far · gone\.json: it does not exist/)
+  assert.deepEqual([gone.code, gone.stdout], [1, ''])
+  assert.match(gone.stderr, /^cpu-prof: gone\.json does not exist: name a process id/)
+  const other = path.join(cwd, 'other.json')
+  fs.writeFileSync(other, '[]')
+  const notOurs = await look(other)
+  assert.match(
+    notOurs.stdout,
+    /no recording so far · .*other\.json: it is not a trace that cpu-prof/,
+  )
   for (const words of [
     ['--seconds', '0'],
     ['--seconds', 'x'],
