@@ -10,18 +10,31 @@ const { load } = require('./addon.js')
 const { check, describe, isObject } = require('./check.js')
 const { refuseOtherRuntimes } = require('./record.js')
 
-/** The most label sets whose ids are remembered here. */
+/** The most label sets that are remembered here. */
 const MAX_REMEMBERED = 10_000
 
-/** The longest text of a label set whose id is remembered here. */
-const MAX_LENGTH = 1000
+/** The longest value that is remembered here. */
+const MAX_LENGTH = 256
+
+/**
+ * A remembered label set: its id, and the sets that one more label makes of it, by name and value. A search
+ * by short texts is faster than by one long text of all labels.
+ * @typedef {{ id: number, further: Map<string, Map<string, Remembered>> }} Remembered
+ */
+
+/** What labels must be. @type {import('./check.js').Kind} */
+const LABELS = ['an object', isObject]
+
+/** The id of a set that was not asked for yet. */
+const UNKNOWN = -1
 
 /**
  * How the calling thread's labels are kept.
  * @typedef {object} Labelling
  * @property {any} addon
  * @property {AsyncLocalStorage<number>} storage has the id of the current label set
- * @property {Map<string, number>} ids ids by the id of the outer set and the texts of the labels
+ * @property {Map<number, Remembered>} sets remembered sets, by the id of the set that they add to
+ * @property {number} count how many sets are remembered
  * @property {import('./labels/hooks.js').ContextHooks | null} hooks null where the addon reads the storage
  */
 
@@ -36,58 +49,86 @@ function label(labels, fn) {
   if (typeof fn !== 'function') {
     throw new TypeError(`cpu-prof: label() takes a function, not ${describe(fn)}`)
   }
-  const texts = textsOf(labels)
   if (known === undefined) known = open()
+  const id = idOf(known, labels)
   if (known === null) return fn()
   const { storage, hooks } = known
-  const id = idOf(known, texts)
   return hooks === null ? storage.run(id, fn) : hooks.run(id, fn)
 }
 
 /** Adds labels to the rest of the current asynchronous context. @param {Record<string, unknown>} labels */
 function setLabels(labels) {
-  const texts = textsOf(labels)
   if (known === undefined) known = open()
+  const id = idOf(known, labels)
   if (known === null) return
-  const id = idOf(known, texts)
   known.storage.enterWith(id)
   known.hooks?.set(id)
 }
 
-/** Returns names and values in turn, as text. @param {Record<string, unknown>} labels */
-function textsOf(labels) {
-  check('labels', labels, ['an object', isObject])
-  /** @type {string[]} */
+/**
+ * Returns the id of the current label set with further labels; throws if one is wrong.
+ * @param {Labelling | null} labelling null only checks the labels @param {Record<string, unknown>} labels
+ */
+function idOf(labelling, labels) {
+  check('labels', labels, LABELS)
+  const outer = labelling?.storage.getStore() ?? 0
+  let set = labelling?.sets.get(outer)
+  /** Names and values in turn. @type {string[]} */
   const texts = []
   for (const name of Object.keys(labels)) {
     const value = labels[name]
     if (value === undefined) continue
-    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
-      const text = describe(value)
-      throw new TypeError(
-        `cpu-prof: the label ${name} must be a string, a number or a boolean, not ${text}`,
-      )
-    }
-    texts.push(name, String(value))
+    const text = typeof value === 'string' ? value : textOf(name, value)
+    texts.push(name, text)
+    set = set?.further.get(name)?.get(text)
   }
-  return texts
+  if (labelling === null) return 0
+  if (set !== undefined && set.id !== UNKNOWN) return set.id
+  const id = labelling.addon.cpuProfLabelSet(outer, texts)
+  remember(labelling, outer, texts, id)
+  return id
+}
+
+/** @param {string} name @param {unknown} value not a string */
+function textOf(name, value) {
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  const allowed = 'must be a string, a number or a boolean'
+  throw new TypeError(`cpu-prof: the label ${name} ${allowed}, not ${describe(value)}`)
 }
 
 /**
- * Returns the id of the current label set with further labels.
- * @param {Labelling} labelling @param {string[]} texts
+ * Remembers the id of a set, so that the addon is not asked again.
+ * @param {Labelling} labelling @param {number} outer @param {string[]} texts @param {number} id
  */
-function idOf({ addon, storage, ids }, texts) {
-  const outer = storage.getStore() ?? 0
-  let key = String(outer)
-  // With their lengths, no two lists of texts have one key.
-  for (const text of texts) key += `,${text.length},${text}`
-  const remembered = ids.get(key)
-  if (remembered !== undefined) return remembered
-  const id = addon.cpuProfLabelSet(outer, texts)
-  if (ids.size >= MAX_REMEMBERED) ids.clear()
-  if (key.length <= MAX_LENGTH) ids.set(key, id)
-  return id
+function remember(labelling, outer, texts, id) {
+  if (texts.some((text) => text.length > MAX_LENGTH)) return
+  if (labelling.count >= MAX_REMEMBERED) {
+    labelling.sets.clear()
+    labelling.count = 0
+  }
+  /** @returns {Remembered} */
+  const newSet = () => {
+    labelling.count++
+    return { id: UNKNOWN, further: new Map() }
+  }
+  let set = ofKey(labelling.sets, outer, newSet)
+  for (let i = 0; i < texts.length; i += 2) {
+    const values = ofKey(set.further, texts[i], () => new Map())
+    set = ofKey(values, texts[i + 1], newSet)
+  }
+  set.id = id
+}
+
+/**
+ * Returns the value of a key, which is made if the key is new.
+ * @template K, V @param {Map<K, V>} map @param {K} key @param {() => V} make
+ */
+function ofKey(map, key, make) {
+  const known = map.get(key)
+  if (known !== undefined) return known
+  const made = make()
+  map.set(key, made)
+  return made
 }
 
 /** Finds out how the calling thread's labels can be recorded. @returns {Labelling | null} */
@@ -113,7 +154,7 @@ function openOn(addon) {
       return null
     }
     const storage = new AsyncLocalStorage()
-    const labelling = { addon, storage, ids: new Map(), hooks: null }
+    const labelling = { addon, storage, sets: new Map(), count: 0, hooks: null }
     const why = require('./labels/proof.js').useContext(addon, storage)
     if (why === null) return labelling
     if (why === undefined) {

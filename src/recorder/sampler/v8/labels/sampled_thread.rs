@@ -4,6 +4,7 @@
 //! counts until the collection has ended.
 
 use std::ffi::{c_int, c_void};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering, compiler_fence};
 
@@ -46,7 +47,7 @@ impl SampledThread {
 /// `Send`), and is given up in the environment's cleanup hook at the latest.
 pub(crate) struct LabelSampling {
     /// The signal handler and V8 have its address.
-    sampled: Arc<SampledThread>,
+    sampled: Rc<SampledThread>,
     /// The isolate whose collections are watched.
     watched: Option<*mut Isolate>,
 }
@@ -55,7 +56,7 @@ impl LabelSampling {
     /// Lets the labels of this thread be read with each sample from now on, into `ring`.
     pub(crate) fn start(source: LabelSource, ring: Arc<LabelRing>) -> Result<Self, Error> {
         let api = symbols::api()?;
-        let sampled = Arc::new(SampledThread {
+        let sampled = Rc::new(SampledThread {
             source,
             collections: AtomicU32::new(0),
             before: AtomicI32::new(0),
@@ -101,8 +102,8 @@ impl Drop for LabelSampling {
     }
 }
 
-fn data_of(sampled: &Arc<SampledThread>) -> *mut c_void {
-    Arc::as_ptr(sampled).cast_mut().cast()
+fn data_of(sampled: &Rc<SampledThread>) -> *mut c_void {
+    Rc::as_ptr(sampled).cast_mut().cast()
 }
 
 /// Runs in the signal handler of any thread. Nothing here may lock, allocate or panic.
