@@ -41,11 +41,7 @@ async function readRun(root, args, options) {
       ...{ run, conditions, sentence, durationMs, totals, wall },
       counts: { processes: processes.length, threads: countThreads(result) },
     },
-    head: [
-      openingOf(result),
-      `${run}: ${summary(result).join(' · ')}`,
-      ...inFlightTexts(result),
-    ],
+    head: [openingOf(result), `${run}: ${summary(result).join(' · ')}`, ...inFlightTexts(result)],
     chain: chainLine(result),
     notes: [...(note === undefined ? [] : [note]), ...problemsOf(result)],
   }
