@@ -23,9 +23,10 @@ const { tableOf, threadTable, workMs } = require('./rows.js')
 const OTHER_LINES = 6
 /** Columns of a share: `1600.0%`. */
 const SHARE = 8
-/** Columns from which places stand beside names, and the part of the rest that names then have. */
+/** Columns from which places stand beside names. */
 const WIDE = 60
-const NAMES = 0.45
+/** The part of the rest that names then have, if the rows have places. @type {Record<string, number>} */
+const NAMES = { function: 0.45, file: 0.62 }
 /** Time without growth that is told, milliseconds: the recorder writes twice a second. */
 const SILENT_MS = 3000
 /** The share of a core below which nothing is shown, percent. */
@@ -163,9 +164,9 @@ function complaints({ failed, notes }) {
 /** Returns the columns of times, names and places. @param {number} times @param {string} by @param {number} columns */
 function layout(times, by, columns) {
   const rest = Math.max(10, columns - times * SHARE - 2)
-  const hasPlaces = columns >= WIDE && (by === 'function' || by === 'file')
-  if (!hasPlaces) return { name: rest, place: 0 }
-  const name = Math.floor(rest * (by === 'file' ? 1 - NAMES / 2 : NAMES))
+  const part = NAMES[by]
+  if (columns < WIDE || part === undefined) return { name: rest, place: 0 }
+  const name = Math.floor(rest * part)
   return { name, place: rest - name - 2 }
 }
 
@@ -184,7 +185,7 @@ function rowLine({ times, name, place }, whole, widths) {
   const cut =
     place === '' ? cutEnd(name, widths.name + widths.place + 2) : cutEnd(name, widths.name)
   const shownName = place === '' ? cut : padEnd(cut, widths.name)
-  return `${shares}  ${shownName}  ${widths.place > 0 ? cutStart(place, widths.place) : ''}`
+  return `${shares}  ${shownName}  ${widths.place > 0 ? cutStart(place, widths.place) : ''}`.trimEnd()
 }
 
 /** Returns a share of a core. @param {number} ms @param {number} whole */

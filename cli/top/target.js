@@ -24,7 +24,7 @@ const TRACE = '.trace.json'
 
 /**
  * Returns what the words name, or nothing if there is nothing to watch, which is told. Throws an error for
- * the user if a process has no recording.
+ * the user if a path does not exist, or a process has no recording.
  * @param {string[]} words @param {boolean} [hasTree] whether the children of processes belong to them
  * @returns {Promise<Target | undefined>}
  */
@@ -32,6 +32,12 @@ async function findTarget(words, hasTree = false) {
   if (words.length === 0) return lastTarget()
   const isPid = (/** @type {string} */ word) => /^[1-9]\d*$/.test(word) && !fs.existsSync(word)
   const paths = words.filter((word) => !isPid(word))
+  const missing = paths.find((file) => !fs.existsSync(file))
+  if (missing !== undefined) {
+    throw new Error(
+      `${missing} does not exist: name a process id, or files or folders of recordings`,
+    )
+  }
   const processes = await Promise.all(
     words.filter(isPid).map((word) => followProcess(Number(word), hasTree)),
   )
