@@ -45,7 +45,8 @@ function start(options = {}) {
     require('./events.js').attach(addon)
     addEvents(addon)
   }
-  // An armed thread is stopped from outside, and its workers are armed by themselves.
+  // An armed thread is stopped from outside, and its workers are armed by themselves. A limited time of
+  // history needs a recording from now on.
   if (settings.start !== undefined && settings.start !== 'on' && settings.keep === undefined) return
   // The workers that the calling thread creates from now on.
   const cover = coversWorkers ? addon.cpuProfCoverWorkers() : null

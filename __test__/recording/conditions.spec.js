@@ -12,12 +12,20 @@ const { cli } = require('../helpers/cli.js')
 const { run, message, cleanEnv, temporaryDirectory, tracesIn } = require('../helpers/run.js')
 const { PACKAGE } = require('../helpers/run.js')
 const { NEEDS_INTERRUPT } = require('../helpers/source.js')
+const { runUnharmed } = require('../helpers/unharmed.js')
 const { until } = require('../helpers/until.js')
 
 /** @typedef {import('node:child_process').ChildProcess} Child */
 
 /** Longer than any of these machines stands still by itself. */
 const STALL = 'stall>2s'
+/** Prints what a program can see of a profiler. */
+const SEEN = `
+const { AsyncResource } = require('node:async_hooks')
+const handles = process._getActiveHandles().length
+const counts = process.eventNames().map((name) => [name, process.listenerCount(name)])
+console.log(new AsyncResource('seen').asyncId(), process.getActiveResourcesInfo(), handles, counts)
+new (require('node:worker_threads').Worker)('process._rawDebug(require("worker_threads").threadId)', { eval: true })`
 /** A condition that is never met. */
 const NEVER = 'rss>1000G'
 
@@ -220,6 +228,23 @@ test('a limited history is kept around a condition', async () => {
     conditions?.map(({ kept, sentence }) => [kept, sentence]),
     [[true, 'Kept because the process had got SIGUSR2 (signal:SIGUSR2).']],
   )
+})
+
+test('a program with conditions is as without, and ends as without', async () => {
+  const conditions = 'stall>100ms,cpu>90%/1s,elu>0.9/1s,rss>1000G,signal:SIGUSR2,signal:SIGURG'
+  const env = { CPU_PROF_START: conditions, CPU_PROF_SOCKET: 'off', CPU_PROF_FOR: '1s' }
+  for (const program of [
+    ['-e', SEEN],
+    // Ends while a recording starts.
+    ['-e', 'setTimeout(() => process.kill(process.pid, "SIGURG") && process.exit(7), 50)'],
+    [
+      '-e',
+      'process.on("SIGUSR2", () => process.exit(3)); process.kill(process.pid, "SIGUSR2"); setTimeout(() => {}, 60_000)',
+    ],
+  ]) {
+    const { complaint } = await runUnharmed(program, { env })
+    assert.equal(complaint, '')
+  }
 })
 
 test('wrong conditions stop the program before its first line', () => {

@@ -19,8 +19,8 @@ pub enum Error {
     /// This thread or process cannot be profiled, and runs on unprofiled.
     #[error("not profiling this thread: {0}")]
     Unavailable(String),
-    /// A condition cannot be watched. The others are.
-    #[error("not watching for {condition}: {reason}")]
+    /// Conditions have no effect, for now or for good. The program runs on.
+    #[error("the condition {condition} records nothing: {reason}")]
     Condition {
         /// The condition, as in the setting.
         condition: String,
