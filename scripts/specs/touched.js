@@ -30,6 +30,7 @@ const RULES = [
     names: ['report', 'cli-report', 'imports', 'owners', 'stalls', 'machine', 'tools'],
     rust: ['report', 'page'],
   },
+  { files: /^src\/tools\/follow\//, names: ['follower', 'top'], rust: ['follow'] },
   {
     files: /^src\/recorder\//,
     kinds: ['recording', 'stress'],
@@ -39,8 +40,9 @@ const RULES = [
     files: /^src\/tools\/read\//,
     kinds: ['pure'],
     names: ['source-maps', 'tools'],
-    rust: ['read', 'merge', 'report', 'convert', 'compare', 'check'],
+    rust: ['read', 'merge', 'report', 'convert', 'compare', 'check', 'follow'],
   },
+  { files: /^cli\/(live|top)\//, names: ['follower', 'top'] },
   { files: /^cli\/mcp\//, names: ['mcp'] },
   { files: /^cli\/page\//, names: ['report-html', 'compare-html'] },
   { files: /^cli\/report\//, names: ['report', 'cli-report', 'machine'] },
