@@ -43,7 +43,7 @@ const FILTERS = {
   focus: (z) => text(z).describe('Only stacks with this in a function or its path:line.'),
   ignore: (z) => text(z).describe('No stacks with this in a function or its path:line.'),
   label: (z) =>
-    text(z).refine(isLabel, 'key=value').describe('Only samples with this label, key=value.'),
+    text(z).refine(isLabel, 'key=value').describe('Only samples with this label: key=value.'),
   from: (z) => z.number().describe('Start, ms; negative: before the end.'),
   to: (z) => z.number().describe('End, likewise.'),
 }

@@ -56,7 +56,7 @@ function hasLabels({ labels }) {
 }
 
 /**
- * Returns a sentence for each process that was killed, or whose recording broke off, with what it was working for.
+ * Returns a sentence for each process that was killed, or whose recording breaks off, with what it was working for.
  * @param {Report} report @returns {string[]}
  */
 function inFlightTexts({ processes }) {
@@ -64,14 +64,14 @@ function inFlightTexts({ processes }) {
   return killed.map(({ command, pid, signal, inFlight = [] }) => {
     const isOne = processes.length === 1
     const who = `${command} (pid ${pid})`
-    const when =
+    const where =
       signal === undefined
-        ? `the recording${isOne ? '' : ` of ${who}`} broke off`
-        : `${signal} ended ${isOne ? 'the process' : who}`
+        ? `Where the recording${isOne ? '' : ` of ${who}`} breaks off (its process was killed, or still runs)`
+        : `When ${signal} ended ${isOne ? 'the process' : who}`
     const names = inFlight.slice(0, MAX_NAMES).map(nameOf)
     const rest = inFlight.length - names.length
     const more = rest > 0 ? [`${rest} more`] : []
-    return `When ${when}, ${countOf(inFlight)} running: ${[...names, ...more].join(', ')}`
+    return `${where}, ${countOf(inFlight)} running: ${[...names, ...more].join(', ')}`
   })
 }
 

@@ -15,7 +15,7 @@ module.exports = {
   description:
     'Lists what a recorded run spent its time on, by function, line, file, npm package, owner (rule, ' +
     'plugin, loader or test for which work was done; focus with its name shows what it did), script (of ' +
-    'npm, nx, turbo), label (request route and the like, with the hottest function of each), import (module load time) or thread. self: on top of the stack; total: with all that was called.',
+    'npm, nx, turbo), label (requests), import (module load time) or thread. self: on top of the stack; total: with all that was called.',
   writes: false,
   input: (z) => ({
     run: run(z),

@@ -6,7 +6,8 @@ use crate::profile::session::builder::ProfileBuilder;
 use crate::profile::session::label_table::NO_LABELS;
 
 /// Adds samples to a profile, with the positions that `position` returns by their indices, and with the numbers of
-/// their label sets; samples behind the end of `labels` have none. Samples without times are spread evenly between the last sample, or the start, and `until_us`.
+/// their label sets; samples behind the end of `labels` have none. Samples without times are spread evenly
+/// between the last sample, or the start, and `until_us`.
 pub(crate) fn push_samples(
     profile: &mut ProfileBuilder,
     samples: &[NodeNumber],

@@ -1,6 +1,6 @@
 //! The contents of a `.cpuprofile` file, member by member, in any order.
 
-use super::labels::Labels;
+use super::labels::SampleLabels;
 use super::profiles::{Deltas, NodeText, number};
 use cpu_prof_core::base::id_set::IdSet;
 use cpu_prof_core::format::trace::check::event_text::WrittenValue;
@@ -23,7 +23,7 @@ pub(super) struct ProfileChecks {
     sampled: IdSet,
     sample_problems: Problems,
     deltas: Deltas,
-    labels: Labels,
+    labels: SampleLabels,
     start: Option<f64>,
     end: Option<f64>,
     /// Whether the profile is of an old format, with a tree of nodes.

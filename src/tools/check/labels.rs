@@ -6,7 +6,7 @@ use cpu_prof_core::format::trace::check::problems::Problems;
 
 /// The label sets that a profile has announced, and the samples that have some.
 #[derive(Debug, Default)]
-pub(super) struct Labels {
+pub(super) struct SampleLabels {
     announced: IdSet,
     /// Ids of the samples since the last check.
     used: IdSet,
@@ -15,7 +15,7 @@ pub(super) struct Labels {
     has_other_values: bool,
 }
 
-impl Labels {
+impl SampleLabels {
     /// Reads `labelSets`.
     pub(super) fn sets(&mut self, sets: WrittenValue<'_>, to: &mut Problems) {
         if !sets.is_null() && !sets.is_object() {

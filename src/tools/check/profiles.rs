@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::labels::Labels;
+use super::labels::SampleLabels;
 use cpu_prof_core::base::id_set::IdSet;
 use cpu_prof_core::format::trace::check::event_text::{EventText, WrittenValue};
 use cpu_prof_core::format::trace::check::problems::Problems;
@@ -25,7 +25,7 @@ pub(super) struct ProfileState {
     is_announced: bool,
     first_chunk: Option<usize>,
     nodes: IdSet,
-    labels: Labels,
+    labels: SampleLabels,
 }
 
 impl Profiles {

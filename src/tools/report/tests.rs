@@ -91,6 +91,8 @@ fn a_whole_report() {
         "durationMs": 9.0,
         "totals": { "javascriptMs": 3.0, "nativeMs": 2.0, "gcMs": 1.0, "idleMs": 2.0 },
         "chain": [],
+        "labels": [],
+        "labelKeys": [],
         "processes": [{
             "pid": 7, "name": "nx", "command": "nx run", "launcher": false,
             "startMs": 0.0, "durationMs": 9.0,
