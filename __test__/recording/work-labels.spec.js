@@ -8,13 +8,13 @@ const path = require('node:path')
 const test = require('node:test')
 const { readCpuProfile } = require('../helpers/cpuprofile.js')
 const { countLabels, innermost } = require('../helpers/labelled.js')
-const { run, FIXTURES, PACKAGE, SOURCE } = require('../helpers/run.js')
+const { run, FIXTURES, PACKAGE } = require('../helpers/run.js')
+const { NEEDS_INTERRUPT } = require('../helpers/source.js')
 
 const [MAJOR] = process.versions.node.split('.').map(Number)
-const IS_AVAILABLE = process.platform === 'linux' && SOURCE === 'v8'
 
 const options = {
-  skip: !IS_AVAILABLE && 'labels are recorded on Linux, from V8',
+  skip: process.platform !== 'linux' && 'labels are recorded on Linux',
 }
 
 /** The files of the package that label. */
@@ -215,7 +215,9 @@ test('a .cpuprofile has the labels', options, async () => {
   assert.deepEqual(Object.values(profile.labelSets), [{ route: '/a' }])
 })
 
-test('each file of a recording in segments has the label sets it needs', options, async () => {
+test('each file of a recording in segments has the label sets it needs', {
+  skip: options.skip || NEEDS_INTERRUPT,
+}, async () => {
   const { traces } = await runProgram(`
     function work() { return spin(200) }
     prof.start({ maxSize: '64K', flushInterval: 50, interval: 100 })
