@@ -14,10 +14,13 @@ const WHERE = /** @type {const} */ (['main', 'worker'])
 const together = { concurrency: true, skip }
 
 /**
- * When the program had begun to wait, when V8 had stopped sampling it, and when the wait ended: in
- * between, the thread only waits.
- * @typedef {{ readyUs: number, suspendedUs: number, wokenUs: number }} Wait
+ * When V8 had stopped sampling the program, some time later, and when the wait ended: in between, the
+ * thread only waits.
+ * @typedef {{ suspendedUs: number, waitedUs: number, wokenUs: number }} Wait
  */
+
+/** The shortest wait, so that the time without samples can be told from a gap. */
+const WAIT_US = 700_000
 
 /**
  * Records a waiting program, and goes on once V8 has stopped sampling all of its threads.
@@ -26,12 +29,12 @@ const together = { concurrency: true, skip }
  *   ends the wait; notes when, if it does not end it at once
  */
 async function asleep(where, then) {
-  const wait = { readyUs: 0, suspendedUs: 0, wokenUs: 0 }
+  const wait = { suspendedUs: 0, waitedUs: 0, wokenUs: 0 }
   /** @type {Promise<void> | undefined} */
   let finished
   const result = await run(['sleeper.js', where], {
     during: (child, dir) => {
-      finished = suspended(child, where, wait).then(() => then(child, dir, wait))
+      finished = suspended(child, wait).then(() => then(child, dir, wait))
       finished.catch(() => child.kill('SIGKILL'))
     },
   })
@@ -39,12 +42,13 @@ async function asleep(where, then) {
   return { ...result, wait }
 }
 
-/** @param {import('node:child_process').ChildProcess} child @param {'main' | 'worker'} where @param {Wait} wait */
-async function suspended(child, where, wait) {
+/** @param {import('node:child_process').ChildProcess} child @param {Wait} wait */
+async function suspended(child, wait) {
   await message(child)
-  wait.readyUs = nowUs()
   await until(() => samplers(child) === 0, 'V8 samples a thread that waits')
   wait.suspendedUs = nowUs()
+  await until(() => nowUs() - wait.suspendedUs > WAIT_US, 'the clock stands still')
+  wait.waitedUs = nowUs()
   wait.wokenUs = nowUs()
 }
 
@@ -78,16 +82,16 @@ function ask(child, command) {
 }
 
 /**
- * Checks that a trace shows a wait as idle, at its middle, when V8 had stopped, and at its end.
+ * Checks that a trace shows a wait as idle: when V8 had stopped, in the middle, and at the end.
  * @param {any} trace @param {Wait} wait
  */
-function assertIdle(trace, { readyUs, suspendedUs, wokenUs }) {
-  for (const us of [(readyUs + suspendedUs) / 2, suspendedUs, wokenUs]) {
+function assertIdle(trace, { suspendedUs, waitedUs, wokenUs }) {
+  for (const us of [suspendedUs, (suspendedUs + waitedUs) / 2, wokenUs]) {
     const functionName = topAt(trace, us)
     assert.equal(functionName, '(idle)', `${us}: ${functionName} in ${trace.label}`)
   }
   const idleUs = trace.selfShare('(idle)') * (lastUs(trace) - trace.startUs)
-  assert.ok(idleUs > 0.9 * (wokenUs - readyUs), `${idleUs} µs of ${wokenUs - readyUs}`)
+  assert.ok(idleUs > 0.9 * (wokenUs - suspendedUs), `${idleUs} µs of ${wokenUs - suspendedUs}`)
 }
 
 /** Returns the time of the last event. @param {any} trace @returns {number} */
@@ -133,8 +137,8 @@ describe('V8 stops sampling a thread that waits,', together, () => {
   test('and SIGKILL keeps the time until the last flush', async () => {
     const { traces, wait, ...ending } = await asleep('main', async (child, dir, wait) => {
       const problem = 'the time without samples is not written'
-      await until(() => lastEventUs(dir) > wait.suspendedUs, problem)
-      wait.wokenUs = lastEventUs(dir) || wait.suspendedUs
+      await until(() => lastEventUs(dir) > wait.waitedUs, problem)
+      wait.wokenUs = lastEventUs(dir) || wait.waitedUs
       child.kill('SIGKILL')
     })
     assert.deepEqual([ending.signal, ending.stderr], ['SIGKILL', ''])
@@ -157,7 +161,7 @@ describe('V8 stops sampling a thread that waits,', together, () => {
   test('and stop() returns the recording, after which another can start', async () => {
     const { stderr, traces, wait } = await asleep('main', async (child, _, wait) => {
       const stopped = /** @type {any} */ (await ask(child, 'restart'))
-      const waitMs = (wait.suspendedUs - wait.readyUs) / 1000
+      const waitMs = (wait.waitedUs - wait.suspendedUs) / 1000
       assert.ok(stopped.durationMs > waitMs, JSON.stringify({ stopped, waitMs }))
       await ask(child, 'work')
       child.kill('SIGTERM')

@@ -49,15 +49,29 @@ impl TakenUntil {
 
 /// Replaces V8's own sample at the start of a window that follows a suspension. An idle sample there
 /// stands for the signal that would have stayed pending during the wait.
-pub(crate) fn replace_first_sample(window: &mut Window, (from_us, to_us): (i64, i64)) {
+///
+/// V8's first tick comes an interval after the start, or later where the thread waits for a core. Unless
+/// the thread has waited for events until then, the tick stands for that time too, but for half an
+/// interval: the last tick stands for so much time after the work.
+pub(crate) fn replace_first_sample(
+    window: &mut Window,
+    (from_us, to_us): (i64, i64),
+    interval_us: i64,
+) {
     window.samples.retain(|sample| sample.time_us > to_us);
     let node = window.state_or_new(CallFrame::IDLE);
+    let early_us = to_us + interval_us / 2;
+    let first = window.samples.first().filter(|first| first.node != node);
+    if let Some(first) = first.filter(|first| first.time_us > early_us).copied() {
+        window.samples.insert(0, Sample { time_us: early_us, ..first });
+    }
     window.samples.insert(0, Sample { time_us: from_us, node, ..Sample::default() });
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cpu_prof_core::profile::window::WindowNode;
 
     fn taken(
         until: &mut TakenUntil,
@@ -89,5 +103,38 @@ mod tests {
         let mut until = TakenUntil::START;
         assert_eq!(taken(&mut until, &[100], Some((205, 211))), [100]);
         assert_eq!(taken(&mut until, &[210, 300], None), [300]);
+    }
+
+    #[test]
+    fn the_first_tick_after_a_suspension_stands_for_the_time_before_it() {
+        let resumed = |ticks: &[(i64, bool)]| {
+            let root = WindowNode { parent: 0, frame: 0 };
+            let mut window = Window {
+                frames: vec![CallFrame::state("(root)")],
+                nodes: vec![root],
+                ..Window::default()
+            };
+            let idle = window.state_or_new(CallFrame::IDLE);
+            let node = |is_idle| if is_idle { idle } else { 0 };
+            window.samples = [(105, false)]
+                .iter()
+                .chain(ticks)
+                .map(|&(time_us, is_idle)| Sample {
+                    time_us,
+                    node: node(is_idle),
+                    ..Sample::default()
+                })
+                .collect();
+            replace_first_sample(&mut window, (100, 110), 1000);
+            let all = window.samples.iter().map(|sample| (sample.time_us, sample.node == idle));
+            all.collect::<Vec<_>>()
+        };
+        assert_eq!(
+            resumed(&[(1115, false), (2115, false)]),
+            [(100, true), (610, false), (1115, false), (2115, false)]
+        );
+        assert_eq!(resumed(&[(9000, true)]), [(100, true), (9000, true)]);
+        assert_eq!(resumed(&[(500, false)]), [(100, true), (500, false)]);
+        assert_eq!(resumed(&[]), [(100, true)]);
     }
 }

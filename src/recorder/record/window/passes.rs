@@ -16,6 +16,8 @@ use cpu_prof_core::profile::window::Window;
 
 /// What the passes remember from one window to the next.
 pub(crate) struct WindowPasses {
+    /// Time between two samples, microseconds.
+    interval_us: i64,
     stall: StallDetector,
     /// Start of the recording, CLOCK_MONOTONIC, microseconds; none after the first window.
     start_us: Option<i64>,
@@ -31,6 +33,7 @@ impl WindowPasses {
     /// Returns the state of a recording without windows, which starts at `start_us`.
     pub(crate) fn new(config: &Config, start_us: i64, idle: Option<IdleTimes>) -> Self {
         Self {
+            interval_us: i64::from(config.interval_us),
             stall: StallDetector::new(config.interval_us),
             start_us: Some(start_us),
             taken_until: TakenUntil::START,
@@ -65,7 +68,7 @@ impl WindowPasses {
             profiler_frames::show_start(window, start_us);
         }
         if let Some(resumed_us) = circumstances.resumed_us {
-            overlap::replace_first_sample(window, resumed_us);
+            overlap::replace_first_sample(window, resumed_us, self.interval_us);
         }
         self.calls.charge_inlined(window);
         self.tell_idle_from_work(window, circumstances, cpu);

@@ -72,6 +72,8 @@ impl Suspensions {
     /// Notes that sampling has resumed. `activity` is that of the thread up to now.
     pub(super) fn end(&mut self, now: Instant, activity: Option<ThreadActivity>) {
         self.end_wait(now);
+        // Work that the next check does not notice is as good as none.
+        self.wait = activity.map(|activity| (now, activity));
         self.last = activity;
         self.pause = MIN_PATIENCE;
         self.due = Some(now + self.pause);
@@ -89,20 +91,19 @@ impl Suspensions {
 mod tests {
     use super::*;
 
-    /// A thread that works for 5 ms, `period` after `period`.
+    /// A thread that works for a while, `period` after `period`.
     struct Server {
         start: Instant,
         period: Duration,
+        work: Duration,
     }
 
     impl Server {
-        const WORK: Duration = Duration::from_millis(5);
-
         fn activity(&self, now: Instant) -> ThreadActivity {
             let passed = now - self.start;
             let count = passed.as_micros() / self.period.as_micros();
             let since = passed - self.period * count as u32;
-            let busy = Self::WORK * count as u32 + since.min(Self::WORK);
+            let busy = self.work * count as u32 + since.min(self.work);
             let us = |time: Duration| time.as_micros() as i64;
             ThreadActivity { now_us: us(passed), cpu_us: us(busy), waited_us: us(passed - busy) }
         }
@@ -116,7 +117,7 @@ mod tests {
             for step in 0..10_000 {
                 now += STEP;
                 let is_suspended = suspensions.due.is_none();
-                let is_working = (now - self.start).as_millis() % self.period.as_millis() < 5;
+                let is_working = (now - self.start).as_millis() % self.period.as_millis() == 0;
                 if is_suspended && is_working {
                     suspensions.end(now, Some(self.activity(now)));
                 } else if suspensions.check(now, || Some(self.activity(now))).is_some() {
@@ -131,17 +132,20 @@ mod tests {
 
     #[test]
     fn a_thread_is_sampled_while_it_works_and_between_short_waits() {
-        for (period_ms, share, suspensions) in [
-            (20_000, 0.0..0.06, 0..=0),
-            (1000, 0.05..0.12, 4..=6),
-            (500, 0.1..0.2, 9..=11),
-            (100, 0.9..1.01, 0..=0),
-            (20, 0.95..1.01, 0..=0),
+        for (period_ms, work_us, share, suspensions) in [
+            (20_000, 5000, 0.0..0.06, 0..=0),
+            (1000, 5000, 0.05..0.12, 4..=6),
+            (1000, 100, 0.01..0.12, 4..=6),
+            (500, 5000, 0.1..0.2, 9..=11),
+            (100, 5000, 0.9..1.01, 0..=0),
+            (20, 5000, 0.95..1.01, 0..=0),
         ] {
-            let server = Server { start: Instant::now(), period: Duration::from_millis(period_ms) };
-            let (sampled, count) = server.sampled();
-            assert!(share.contains(&sampled), "{period_ms} ms: sampled {sampled}");
-            assert!(suspensions.contains(&count), "{period_ms} ms: {count} suspensions");
+            let period = Duration::from_millis(period_ms);
+            let work = Duration::from_micros(work_us);
+            let (sampled, count) = Server { start: Instant::now(), period, work }.sampled();
+            let what = format!("{work_us} µs in {period_ms} ms");
+            assert!(share.contains(&sampled), "{what}: sampled {sampled}");
+            assert!(suspensions.contains(&count), "{what}: {count} suspensions");
         }
     }
 }
