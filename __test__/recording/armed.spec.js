@@ -95,9 +95,9 @@ describe('an armed program', together, () => {
     assert.equal(traces.length, 8)
     for (const trace of traces) {
       assert.match(trace.metadata.start.by, /^(first|second)$/)
-      const share = samplesOf(trace, 'computeStep').length / trace.samples.length
-      if (kinds[trace.tid] === 'busy') assert.ok(share > 0.5, `computeStep: ${share}`)
-      else if (kinds[trace.tid] === 'idle') assert.equal(share, 0)
+      // A file that has the function as a node has at least one sample of it.
+      const isBusy = kinds[trace.tid] !== 'idle'
+      assert.equal(samplesOf(trace, 'computeStep').length > 0, isBusy, trace.file)
     }
   })
 

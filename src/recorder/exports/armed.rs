@@ -30,7 +30,7 @@ pub(super) struct Armament<'a> {
     pub follow: Follow<'a>,
 }
 
-/// Arms the calling thread, which joins a recording of all threads that runs already.
+/// Arms the calling thread, unless it is armed. The thread joins a recording of all threads that runs already.
 pub(super) fn arm_thread(
     env: &Env,
     armament: Armament<'_>,
@@ -39,6 +39,9 @@ pub(super) fn arm_thread(
     start_inspector: impl FnOnce(InspectorPlan) -> std::result::Result<(), Error>,
 ) -> std::result::Result<(), Error> {
     let Armament { config, options, follow } = armament;
+    if armed::is_armed() {
+        return Ok(());
+    }
     let follow = KeptFunction::keep(env, follow.raw())
         .ok_or_else(|| Error::Unavailable("Node did not keep a function".into()))?;
     profiler_frames::learn(&thread.lib);

@@ -55,16 +55,18 @@ pub(crate) struct ArmRequest<'a> {
     pub follow: KeptFunction,
 }
 
-/// Arms the calling thread, unless it is armed. The first thread of a process also opens the control
+/// Returns whether the calling thread is armed.
+pub(crate) fn is_armed() -> bool {
+    HERE.with_borrow(Option::is_some)
+}
+
+/// Arms the calling thread, which is not armed. The first thread of a process also opens the control
 /// socket. `process` is called for that thread.
 pub(crate) fn arm(
     request: ArmRequest<'_>,
     process: impl FnOnce() -> ArmedProcess,
 ) -> Result<(), Error> {
     let ArmRequest { env, thread_id, name, socket, follow } = request;
-    if HERE.with_borrow(Option::is_some) {
-        return Ok(());
-    }
     // The threads that serve the process run the addon's code.
     retain_current_module_for_unload_safety();
     system::note_recording_process();
@@ -74,7 +76,12 @@ pub(crate) fn arm(
         Error::Unavailable("Node did not add a hook for the end of the thread".into())
     })?;
     let thread = ArmedThread { waker: waker.again(None)?, start: on_start, stop: on_stop };
-    let number = armed::add(thread, process);
+    // Without a lock: what is asked of JavaScript can call this again.
+    let process = (!armed::is_armed()).then(process);
+    if is_armed() {
+        return Ok(());
+    }
+    let number = armed::add(thread, process).ok_or(Error::Terminated)?;
     let names = name.into_iter().collect();
     HERE.set(Some(ArmedHere { env: *env, number, thread_id, waker, names, follow }));
     control::open(socket);
@@ -156,7 +163,7 @@ extern "C" fn on_stop(_: *mut c_void) {
 fn on_request(handle: impl FnOnce()) {
     // Unwinding into C++ would end the process.
     let _ = catch_unwind(AssertUnwindSafe(|| {
-        if !system::is_forked() && HERE.with_borrow(Option::is_some) {
+        if !system::is_forked() && is_armed() {
             handle();
             run_soon(on_safe_moment);
         }

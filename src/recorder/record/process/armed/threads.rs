@@ -86,20 +86,29 @@ struct Armed {
     last: Option<StoppedProcess>,
 }
 
-/// Adds a thread, and returns its number. `process` is called for the first thread.
-pub(crate) fn add(thread: ArmedThread, process: impl FnOnce() -> ArmedProcess) -> u32 {
+/// Returns whether a thread of this process is armed, or was.
+pub(crate) fn is_armed() -> bool {
+    ARMED.lock().is_some()
+}
+
+/// Adds a thread, and returns its number. `process` is what the first thread tells.
+pub(crate) fn add(thread: ArmedThread, process: Option<ArmedProcess>) -> Option<u32> {
     let mut armed = ARMED.lock();
-    let armed = armed.get_or_insert_with(|| Armed {
-        process: process(),
-        since_ms: unix_ms(),
-        threads: HashMap::new(),
-        last_thread: 0,
-        recording: None,
-        last: None,
-    });
+    if armed.is_none() {
+        let process = process?;
+        *armed = Some(Armed {
+            process,
+            since_ms: unix_ms(),
+            threads: HashMap::new(),
+            last_thread: 0,
+            recording: None,
+            last: None,
+        });
+    }
+    let armed = armed.as_mut()?;
     armed.last_thread += 1;
     armed.threads.insert(armed.last_thread, thread);
-    armed.last_thread
+    Some(armed.last_thread)
 }
 
 /// Removes a thread, whose environment ends.
