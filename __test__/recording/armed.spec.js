@@ -23,6 +23,20 @@ const threadOf = (file) => Number(/"threadId":(\d+)/.exec(fs.readFileSync(file, 
 /** Returns whether a trace is complete. @param {string} file */
 const isComplete = (file) => fs.readFileSync(file, 'latin1').includes('"trace.end"')
 
+/** Returns the names of a process's threads; none where the system has no /proc. @param {number | undefined} pid */
+function threadsOf(pid) {
+  const tasks = `/proc/${pid}/task`
+  if (!fs.existsSync(tasks)) return []
+  const name = (/** @type {string} */ id) => {
+    try {
+      return fs.readFileSync(`${tasks}/${id}/comm`, 'utf8').trim()
+    } catch {
+      return 'ended meanwhile'
+    }
+  }
+  return fs.readdirSync(tasks).map(name)
+}
+
 /** Waits until a growing trace has a function. @param {string} file @param {string} name */
 async function seen(file, name) {
   await until(() => fs.readFileSync(file, 'latin1').includes(`"${name}"`), `${file} lacks ${name}`)
@@ -174,7 +188,7 @@ describe('an armed program', together, () => {
   })
 
   test('ends a recording by itself after a time', async () => {
-    await runArmed(['armed.js', 'working'], async ({ ask, status }) => {
+    await runArmed(['armed.js', 'working'], async ({ child, ask, status }) => {
       const { status: first } = await ask({ do: 'start', by: 'timer', forMs: 2000 })
       assert.equal(first.recording?.forMs ?? 2000, 2000)
       const { last } = await status(({ last }) => last !== null)
@@ -184,6 +198,11 @@ describe('an armed program', together, () => {
       // A recording that is stopped before its time leaves nothing that stops the next one.
       await ask({ do: 'start', forMs: 300 })
       await ask({ do: 'stop' })
+      const timers = () => threadsOf(child.pid).filter((name) => name === 'cpu-prof-timer')
+      await ask({ do: 'start', forMs: 1_000_000 })
+      if (process.platform === 'linux') assert.equal(timers().length, 1)
+      await ask({ do: 'stop' })
+      await until(() => timers().length === 0, 'a timer lasts longer than its recording')
       await ask({ do: 'start', by: 'without a time' })
       await new Promise((resolve) => setTimeout(resolve, 600))
       assert.equal((await ask({ do: 'status' })).status.recording.by, 'without a time')

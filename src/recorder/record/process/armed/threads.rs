@@ -64,7 +64,6 @@ pub(crate) struct ArmedThread {
 }
 
 /// A request that a thread takes part in.
-#[derive(Clone)]
 pub(crate) struct Join {
     /// Id of the recording of all threads.
     pub id: u32,
@@ -189,7 +188,7 @@ pub(crate) fn request_start(request: ProcessStart) -> Result<u32, Refusal> {
 }
 
 /// Stops the recording of all threads, and returns when its files are complete, except those of threads
-/// that do not answer in time.
+/// that do not answer in time. Not for the writer thread, which writes these files.
 pub(crate) fn stop_all() -> Result<StoppedProcess, Refusal> {
     let guard = ARMED.lock();
     let id = guard.as_ref().and_then(|armed| Some(armed.recording.as_ref()?.id));
@@ -313,6 +312,7 @@ fn with_recording(id: u32, change: impl FnOnce(&mut ProcessRecording)) {
 fn end_if_over(armed: &mut Armed) {
     if let Some(over) = armed.recording.take_if(|recording| recording.is_over()) {
         armed.last = Some(over.into_stopped());
+        CHANGED.notify_all();
     }
 }
 
