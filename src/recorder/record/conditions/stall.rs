@@ -4,9 +4,8 @@ use crate::sampler::v8::LoopProgress;
 
 /// Watches one event loop.
 ///
-/// A loop that neither turns nor waits stands still, in JavaScript or in a call that blocks. The time in
-/// which nobody looked does not count, apart from a late look: a process that was stopped, or a machine
-/// that was suspended, did not stall.
+/// A loop that neither turns nor waits stands still, in JavaScript or in a call that blocks. One late look
+/// alone is no stall: the process can have been stopped, or the machine suspended.
 pub(super) struct StallWatch {
     limit_us: i64,
     /// The last look.
@@ -27,7 +26,7 @@ impl StallWatch {
         let last = std::mem::replace(&mut self.last, progress.map(|progress| (now_us, progress)));
         match (last, progress) {
             (Some((last_us, last)), Some(progress)) if last == progress => {
-                self.still_us += (now_us - last_us).min(2 * self.longest_step_us());
+                self.still_us += (now_us - last_us).min(self.limit_us / 2);
             }
             _ => self.still_us = 0,
         }
