@@ -117,7 +117,8 @@ mod tests {
             for step in 0..10_000 {
                 now += STEP;
                 let is_suspended = suspensions.due.is_none();
-                let is_working = (now - self.start).as_millis() % self.period.as_millis() == 0;
+                let is_working =
+                    (now - self.start).as_millis().is_multiple_of(self.period.as_millis());
                 if is_suspended && is_working {
                     suspensions.end(now, Some(self.activity(now)));
                 } else if suspensions.check(now, || Some(self.activity(now))).is_some() {
