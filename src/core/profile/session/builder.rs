@@ -5,8 +5,8 @@ use std::mem;
 
 use rustc_hash::FxHashMap;
 
+use self::labelled_nodes::LabelledNodes;
 use super::label_table::NO_LABELS;
-use super::labelled_nodes::LabelledNodes;
 use super::line_times::LineTimes;
 use super::node_indices::NodeIndices;
 use super::off_core::{CpuAccount, OffCoreTime};
@@ -380,5 +380,6 @@ impl ProfileBuilder {
 }
 
 mod growing;
+mod labelled_nodes;
 #[cfg(test)]
 mod tests;

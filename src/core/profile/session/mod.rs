@@ -2,7 +2,6 @@
 
 pub mod builder;
 pub mod label_table;
-mod labelled_nodes;
 mod line_times;
 pub mod met_condition;
 pub(crate) mod native;

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 use super::request_log::RequestLog;
 use cpu_prof_core::format::trace::write::events::Events;
-use cpu_prof_core::format::trace::write::request::Request;
+use cpu_prof_core::format::trace::write::request::HttpRequest;
 
 /// Size of encoded events from which the writer thread is asked to write them, bytes.
 const WRITE_BYTES: usize = 1 << 20;
@@ -59,7 +59,7 @@ impl EventBuffer {
     }
 
     /// Adds a request that has ended. Returns as [`EventBuffer::add`].
-    pub(crate) fn add_request(&self, name: &str, request: Request) -> bool {
+    pub(crate) fn add_request(&self, name: &str, request: HttpRequest) -> bool {
         let mut state = self.state.lock();
         if state.requests.bytes() >= MAX_BYTES {
             state.dropped += 1;
@@ -131,7 +131,7 @@ mod tests {
         let (at, name) = (At { pid: 1, tid: 0, ts: 5 }, "GET /".repeat(20_000));
         let request = |number| {
             let (track, status) = ("fetch", None);
-            Request { number, track, status, at, start_ms: 0.0, duration_us: 1 }
+            HttpRequest { number, track, status, at, start_ms: 0.0, duration_us: 1 }
         };
         let wanted = (0..2500).filter(|number| events.add_request("GET /", request(*number)));
         assert_eq!(wanted.count(), 1);

@@ -2,20 +2,20 @@
 //!
 //! A request takes a tenth of the memory of its events, which the writer thread encodes.
 
-use cpu_prof_core::format::trace::write::request::Request;
+use cpu_prof_core::format::trace::write::request::HttpRequest;
 
 /// Requests in the order of their ends, with their names.
 #[derive(Default)]
 pub(crate) struct RequestLog {
     /// The requests, each with the end of its name in `names`, bytes.
-    requests: Vec<(Request, usize)>,
+    requests: Vec<(HttpRequest, usize)>,
     /// The names, one after the other.
     names: String,
 }
 
 impl RequestLog {
     /// Adds a request that has ended.
-    pub(crate) fn push(&mut self, name: &str, request: Request) {
+    pub(crate) fn push(&mut self, name: &str, request: HttpRequest) {
         self.names.push_str(name);
         self.requests.push((request, self.names.len()));
     }
@@ -31,7 +31,7 @@ impl RequestLog {
     }
 
     /// Returns the requests with their names.
-    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Request)> {
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &HttpRequest)> {
         let mut from = 0;
         self.requests.iter().map(move |(request, end)| {
             let name = &self.names[from..*end];
@@ -52,8 +52,14 @@ mod tests {
         for (number, name) in ["GET /", "", "PUT /ü"].into_iter().enumerate() {
             let at = At { pid: 1, tid: 0, ts: 5 };
             let number = number as u32;
-            let request =
-                Request { track: "fetch", number, status: None, at, start_ms: 0.0, duration_us: 1 };
+            let request = HttpRequest {
+                track: "fetch",
+                number,
+                status: None,
+                at,
+                start_ms: 0.0,
+                duration_us: 1,
+            };
             log.push(name, request);
         }
         let names: Vec<_> = log.iter().map(|(name, request)| (request.number, name)).collect();

@@ -6,7 +6,7 @@ use cpu_prof_core::base::settings::values::Categories;
 use cpu_prof_core::base::system;
 use cpu_prof_core::format::trace::write::event::At;
 use cpu_prof_core::format::trace::write::events::Events;
-use cpu_prof_core::format::trace::write::request::Request;
+use cpu_prof_core::format::trace::write::request::HttpRequest;
 use cpu_prof_core::format::trace::write::timing::{self, Timing};
 
 /// Returns the calling thread and this moment; None if the thread is not being recorded.
@@ -72,7 +72,7 @@ pub(crate) fn request(
     with_recording(|recording| {
         let Timing { at, start_ms, .. } = timing(recording, name, None, Some(start));
         let number = recording.link.program_events.next_span();
-        let request = Request { number, track, status, at, start_ms, duration_us };
+        let request = HttpRequest { number, track, status, at, start_ms, duration_us };
         let has_failed = recording.link.has_failed.get();
         if !has_failed && recording.link.program_events.add_request(name, request) {
             recording.tell_writer(RecordingMessage::Events);

@@ -1,6 +1,7 @@
 //! Reads trace events into processes with their threads and profiles.
 
 mod finished;
+mod open_profile;
 pub mod process_names;
 pub mod reader;
 mod series_events;

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::mem;
 
 use super::finished::{FinishedProfile, of_one_origin, one_at_a_time};
+use super::open_profile::OpenProfile;
 use super::process_names::TraceNames;
 use super::series_events;
 use super::side_events::{self, cpu_times};
 use crate::base::system::cpu_times::CpuTimes;
 use crate::format::deltas::push_samples;
-use crate::format::label_json::AnnouncedLabels;
 use crate::format::source_map::recorded::{SCRIPT_SOURCE_MAP, read_args};
 use crate::format::trace::event::chunk_json::{ChunkJson, ProfileOrigin};
 use crate::format::trace::event::event_json::EventJson;
@@ -17,13 +17,10 @@ use crate::format::trace::event::event_times::TraceTimes;
 use crate::format::trace::event::head::EventHead;
 use crate::format::trace::event::recorded_profile::RecordedProfile;
 use crate::format::trace::write::met_condition::CONDITION_MARK;
-use crate::profile::compilation::CompilerSpan;
-use crate::profile::cpu_use::NativeSpan;
 use crate::profile::frame_table::FrameTable;
 use crate::profile::session::builder::ProfileBuilder;
 use crate::profile::session::label_table::LabelTable;
 use crate::profile::session::native::within;
-use crate::profile::session::series_builder::SeriesBuilder;
 use crate::profile::session::thread_profile::{ReadScope, ThreadProfile};
 use crate::profile::session::{Process, ScriptKey, Thread};
 
@@ -42,40 +39,6 @@ pub struct TraceReader {
     script_maps: Vec<(ScriptKey, String)>,
     labels: LabelTable,
     unreadable_events: u64,
-}
-
-/// A profile that can go on.
-#[derive(Debug, Clone)]
-struct OpenProfile {
-    pid: i64,
-    /// `id`, as it is written.
-    id: String,
-    tid: i64,
-    origin: ProfileOrigin,
-    /// Whether the Profile event was read. Only this event names the thread.
-    is_announced: bool,
-    /// Offset of the trace's clock from V8's, microseconds.
-    offset_us: i64,
-    builder: ProfileBuilder,
-    /// Label sets that the profile has announced.
-    labels: AnnouncedLabels,
-    /// What native threads of the process used.
-    native: Vec<NativeSpan>,
-    /// None if the scope is without steps.
-    series: Option<SeriesBuilder>,
-    /// What TypeScript's compiler worked on.
-    compiler_spans: Vec<CompilerSpan>,
-}
-
-impl OpenProfile {
-    /// Returns whether the profile is that of the event's thread.
-    fn is_of(&self, event: &EventJson<'_>) -> bool {
-        self.pid == event.pid.0 && self.tid == event.tid.0
-    }
-
-    fn compiled(&mut self, span: &CompilerSpan) {
-        self.compiler_spans.push(span.clone());
-    }
 }
 
 impl TraceReader {
@@ -225,9 +188,7 @@ impl TraceReader {
 
     /// Returns the processes that have profiles.
     pub fn finish(mut self) -> Vec<Process> {
-        for open in mem::take(&mut self.open) {
-            self.close(open);
-        }
+        self.finished.extend(mem::take(&mut self.open).into_iter().map(OpenProfile::finish));
         let mut names = self.names;
         let process = |(pid, threads): (i64, BTreeMap<i64, Vec<ThreadProfile>>)| {
             let names = names.take(pid);
@@ -249,7 +210,7 @@ impl TraceReader {
         let mut index = self.find(event, event.ts.0);
         if self.open[index].is_announced && !self.open[index].builder.is_empty() {
             let ended = self.open.swap_remove(index);
-            self.close(ended);
+            self.finished.push(ended.finish());
             index = self.find(event, event.ts.0);
         }
         let open = &mut self.open[index];
@@ -349,19 +310,7 @@ impl TraceReader {
         if let Some(index) = self.open.iter().position(|open| open.pid == pid && open.id == id) {
             return index;
         }
-        self.open.push(OpenProfile {
-            pid,
-            id: id.to_owned(),
-            tid: event.tid.0,
-            origin: ProfileOrigin::default(),
-            is_announced: false,
-            offset_us: 0,
-            builder: ProfileBuilder::new(start_us, self.scope),
-            labels: AnnouncedLabels::default(),
-            native: Vec::new(),
-            series: self.scope.steps.then(|| SeriesBuilder::new(self.scope)),
-            compiler_spans: Vec::new(),
-        });
+        self.open.push(OpenProfile::new(event, start_us, self.scope));
         self.open.len() - 1
     }
 
@@ -375,14 +324,6 @@ impl TraceReader {
             tell(&mut open.builder, event.ts.0);
         }
         Ok(())
-    }
-
-    fn close(&mut self, open: OpenProfile) {
-        let OpenProfile { pid, tid, origin, builder, native, series, compiler_spans, .. } = open;
-        let profile = builder.finish();
-        let series = series.map(|series| series.finish(profile.recorded_us.1)).unwrap_or_default();
-        let profile = ThreadProfile { native, series, compiler_spans, ..profile };
-        self.finished.push(FinishedProfile { pid, tid, origin, profile });
     }
 }
 

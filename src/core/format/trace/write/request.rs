@@ -12,7 +12,7 @@ use crate::format::ascii_json::encode;
 
 /// A request that has ended.
 #[derive(Debug, Clone, Copy)]
-pub struct Request {
+pub struct HttpRequest {
     /// Number of the span in its thread.
     pub number: u32,
     /// The track that DevTools draws, which needs no escape in JSON.
@@ -27,7 +27,7 @@ pub struct Request {
     pub duration_us: i64,
 }
 
-impl Request {
+impl HttpRequest {
     /// Adds the start and the end of the request, whose name is its method and path.
     pub fn add_to(&self, events: &mut Events, name: &str) {
         let At { pid, tid, ts } = self.at;
@@ -87,7 +87,7 @@ mod tests {
 
             let mut events = Events::default();
             let (number, track) = (7, "fetch");
-            Request { number, track, status, at, start_ms, duration_us: 10_000 }
+            HttpRequest { number, track, status, at, start_ms, duration_us: 10_000 }
                 .add_to(&mut events, name);
             let text = |events: &Events| String::from_utf8(events.as_bytes().to_vec()).unwrap();
             assert_eq!(text(&events), text(&expected));

@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::label_table::NO_LABELS;
-use super::thread_profile::{ProfileNode, ThreadProfile};
+use crate::profile::session::label_table::NO_LABELS;
+use crate::profile::session::thread_profile::{ProfileNode, ThreadProfile};
 
 /// Indices of such nodes, by the node of the same stack without labels and the number of the label set.
 #[derive(Debug, Default, Clone)]
