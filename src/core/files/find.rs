@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::input::{Failed, Input};
+use crate::base::cold_sort::ColdSort;
 use crate::base::system::files::{FileId, identify_target};
 
 /// Returns the files among `paths`, and the files in the folders among `paths` and in their folders,
@@ -43,7 +44,7 @@ impl FileSearch {
             Ok(entries) => entries,
             Err(error) => return self.fail(folder, &error),
         };
-        entries.sort_by_key(fs::DirEntry::file_name);
+        entries.cold_sort_by_key(fs::DirEntry::file_name);
         for entry in entries {
             let (path, name) = (entry.path(), entry.file_name());
             let name = name.to_string_lossy();

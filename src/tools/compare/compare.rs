@@ -9,6 +9,7 @@ use super::matching::{MatchedItems, matched};
 use super::noise::{Difference, RowValues, SPREAD_OF_WAITING, SPREAD_OF_WORK, differences};
 use super::run_costs::{RunCosts, main_callers, read_runs};
 use crate::read::selection::Selection;
+use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
 
 /// Rows with less than this part of the work, on both sides, are not tested.
@@ -68,7 +69,7 @@ pub(crate) fn compare(
     let values: Vec<RowValues> = tested.iter().map(|row| row.values.clone()).collect();
     let (differences, noise) = differences(&values);
     let mut found: Vec<(&TestedRow, &Difference)> = tested.iter().zip(&differences).collect();
-    found.sort_by_key(|(tested, difference)| {
+    found.cold_sort_by_key(|(tested, difference)| {
         let kind = kind_of(&rows[tested.row], &items);
         // Shares are below 1.
         let size = (1e6 * (difference.head - difference.base).abs()) as u64;

@@ -1,6 +1,7 @@
 //! What a process used over time, and what its program named, for the page's time line.
 
 use super::json::{PageCollections, PageCpu, PageMemory, PageSeries, PageTimings};
+use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::base::numbering::FxIndexSet;
 use cpu_prof_core::profile::session::Process;
 use cpu_prof_core::profile::session::series::{CpuStep, NamedTime};
@@ -215,7 +216,7 @@ fn page_timings(
 fn keep_longest<T>(list: &mut Vec<T>, most: usize, duration_us: impl Fn(&T) -> i64) -> u64 {
     let others = list.len().saturating_sub(most);
     if others > 0 {
-        list.sort_by_key(|entry| std::cmp::Reverse(duration_us(entry)));
+        list.cold_sort_by_key(|entry| std::cmp::Reverse(duration_us(entry)));
         list.truncate(most);
     }
     others as u64

@@ -8,6 +8,7 @@
 
 use std::cmp::Reverse;
 
+use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::session::thread_profile::END_TOLERANCE_US;
 use cpu_prof_core::profile::session::{Clock, Identity};
 
@@ -58,7 +59,7 @@ pub(crate) enum Placement {
 /// their processes: traces come first, then earlier recordings.
 pub(crate) fn group<T>(files: impl IntoIterator<Item = (T, ProcessFacts)>) -> Vec<(T, Placement)> {
     let mut files: Vec<_> = files.into_iter().collect();
-    files.sort_by_key(|(_, facts)| (!facts.is_trace, facts.start_us()));
+    files.cold_sort_by_key(|(_, facts)| (!facts.is_trace, facts.start_us()));
     let mut groups = ProcessGroups::default();
     files.into_iter().map(|(file, facts)| (file, groups.place(facts))).collect()
 }
@@ -197,7 +198,7 @@ pub(crate) fn find_clocks(processes: &[ClockFacts]) -> (Vec<Clock>, Vec<usize>) 
     const DAY_US: i64 = 24 * 3600 * 1_000_000;
     // Known clocks come first: a process of an unknown clock may belong to one.
     let mut order: Vec<usize> = (0..processes.len()).collect();
-    order.sort_by_key(|index| (processes[*index].boot.is_none(), processes[*index].start_us));
+    order.cold_sort_by_key(|index| (processes[*index].boot.is_none(), processes[*index].start_us));
     let mut clocks: Vec<(Clock, usize)> = Vec::new();
     let mut found = vec![0; processes.len()];
     for index in order {
@@ -221,7 +222,7 @@ pub(crate) fn find_clocks(processes: &[ClockFacts]) -> (Vec<Clock>, Vec<usize>) 
         found[index] = at;
     }
     let mut ranking: Vec<usize> = (0..clocks.len()).collect();
-    ranking.sort_by_key(|at| Reverse(clocks[*at].1));
+    ranking.cold_sort_by_key(|at| Reverse(clocks[*at].1));
     let rank = |at: usize| ranking.iter().position(|ranked| *ranked == at).unwrap_or_default();
     let indices = found.into_iter().map(rank).collect();
     (ranking.iter().map(|at| clocks[*at].0.clone()).collect(), indices)

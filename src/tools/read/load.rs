@@ -13,6 +13,7 @@ use super::sniff::{is_copy, is_merged, is_recording};
 use super::time_line::{InputTimes, find_time_line};
 use super::wall::chain::{ChainPart, chain};
 use super::wall::share::{Wall, share_wall};
+use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::files::find::find;
 use cpu_prof_core::files::input::{Failed, Input};
 use cpu_prof_core::format::trace::process_label::{PRIMARY, as_primary};
@@ -334,9 +335,9 @@ fn facts(process: &Process, is_trace: bool) -> ProcessFacts {
 pub(crate) fn sort(session: &mut Session, span_us: impl Fn(&Process) -> (i64, i64)) {
     for process in &mut session.processes {
         for thread in &mut process.threads {
-            thread.profiles.sort_by_key(|profile| profile.start_us);
+            thread.profiles.cold_sort_by_key(|profile| profile.start_us);
         }
-        process.threads.sort_by_key(|thread| (!thread.is_main(), thread.id));
+        process.threads.cold_sort_by_key(|thread| (!thread.is_main(), thread.id));
     }
     let facts = |process: &Process| clock_facts(process, span_us(process));
     let facts: Vec<_> = session.processes.iter().map(facts).collect();
@@ -345,7 +346,7 @@ pub(crate) fn sort(session: &mut Session, span_us: impl Fn(&Process) -> (i64, i6
     for (process, clock) in session.processes.iter_mut().zip(indices) {
         process.clock = clock;
     }
-    session.processes.sort_by_key(|process| (process.clock, process.start_us(), process.pid));
+    session.processes.cold_sort_by_key(|process| (process.clock, process.start_us(), process.pid));
 }
 
 /// Names the processes that have started others by `node:cluster`: only the others tell.

@@ -7,6 +7,7 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 
+use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::files::find::{is_input_name, is_left_out};
 
 /// The runs of a folder.
@@ -107,7 +108,7 @@ fn entries_of(folder: &Path) -> Vec<Entry> {
             is_folder: entry.file_type().is_ok_and(|kind| kind.is_dir()),
         })
         .collect();
-    entries.sort_by(|a, b| a.name.cmp(&b.name));
+    entries.cold_sort_by(|a, b| a.name.cmp(&b.name));
     entries
 }
 
@@ -146,7 +147,7 @@ fn run_folders<'a>(parent: &Path, entries: &'a [Entry]) -> Vec<&'a Entry> {
         .iter()
         .filter(|entry| entry.is_run_folder() && has_recording(parent, entry))
         .collect();
-    folders.sort_by(|a, b| RunFolderName::of(&a.name).cmp(&RunFolderName::of(&b.name)));
+    folders.cold_sort_by(|a, b| RunFolderName::of(&a.name).cmp(&RunFolderName::of(&b.name)));
     folders
 }
 
@@ -161,7 +162,7 @@ fn run_traces(folder: &Path, entries: &[Entry]) -> Vec<String> {
         .iter()
         .filter_map(|entry| Some((written(&entry.name), entry.trace_number()?, &entry.name)))
         .collect();
-    traces.sort_by(|(a, a_number, _), (b, b_number, _)| match a.cmp(b) {
+    traces.cold_sort_by(|(a, a_number, _), (b, b_number, _)| match a.cmp(b) {
         Ordering::Equal => a_number.cmp(b_number),
         order => order,
     });

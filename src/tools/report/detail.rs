@@ -8,6 +8,7 @@ use super::json::{ReportCall, ReportDetail, ReportProcessTime, ReportTime};
 use crate::shared::costs::WeightedTree;
 use crate::shared::frame_index::{FrameIndex, SourceFunction};
 use crate::shared::lines::LineCosts;
+use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::base::path_text::as_in_place;
 use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
 use cpu_prof_core::profile::session::{Process, Session};
@@ -41,7 +42,7 @@ pub(super) fn details<'a>(
         .map(|function| (function, FunctionTimes::of(function, session, launchers, index)))
         .filter(|(_, times)| times.all.total_us > 0)
         .collect();
-    found.sort_by_key(|(function, times)| (Reverse(times.all.total_us), *function));
+    found.cold_sort_by_key(|(function, times)| (Reverse(times.all.total_us), *function));
     found.truncate(MAX_DETAILS);
     found.into_iter().map(|(function, times)| times.detail(function, session, index)).collect()
 }
@@ -152,7 +153,7 @@ impl FunctionTimes {
         }
         let callees = self.callees.into_iter().map(|(callee, us)| (Some(callee), us));
         let mut processes: Vec<_> = self.processes.into_iter().collect();
-        processes.sort_by_key(|(process, times)| (Reverse(times.total_us), *process));
+        processes.cold_sort_by_key(|(process, times)| (Reverse(times.total_us), *process));
         let process = |(process, time): (usize, ReportTime)| {
             let Process { pid, name, .. } = &session.processes[process];
             ReportProcessTime { pid: *pid, name, time }
@@ -170,7 +171,7 @@ impl FunctionTimes {
 
 fn calls(mut calls: Vec<(Option<usize>, u64)>, index: &FrameIndex) -> Vec<ReportCall<'_>> {
     calls.retain(|(_, us)| *us > 0);
-    calls.sort_by_key(|(function, us)| (Reverse(*us), *function));
+    calls.cold_sort_by_key(|(function, us)| (Reverse(*us), *function));
     let call = |(function, total_us): (Option<usize>, u64)| ReportCall {
         function: function.map(|function| index.place(function)),
         total_us,

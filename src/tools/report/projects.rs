@@ -14,6 +14,7 @@ use crate::shared::frame_index::{FrameIndex, FrameKind};
 use crate::shared::process::cpu::cpu_of_processes;
 use crate::shared::process::launchers::stem;
 use crate::shared::samples::{SampleSpan, spans};
+use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::base::path_text::{ancestors, is_local_file, is_windows, with_slashes};
 use cpu_prof_core::base::system::IS_WINDOWS;
 use cpu_prof_core::profile::compilation::{COMPILERS, without_config};
@@ -80,7 +81,7 @@ pub(super) fn projects(
         }
     }
     let mut list: Vec<_> = projects.into_iter().map(|(path, work)| row(path, work, top)).collect();
-    list.sort_by_key(|project| Reverse(project.total_us));
+    list.cold_sort_by_key(|project| Reverse(project.total_us));
     list
 }
 
@@ -91,7 +92,7 @@ fn row(path: String, work: ProjectWork, top: usize) -> ReportProject {
         constructs: parts(constructs),
     };
     let mut files: Vec<_> = work.files.into_iter().map(file).collect();
-    files.sort_by_key(|file| Reverse(file.total_us));
+    files.cold_sort_by_key(|file| Reverse(file.total_us));
     files.truncate(top);
     ReportProject {
         path,
@@ -108,7 +109,7 @@ fn row(path: String, work: ProjectWork, top: usize) -> ReportProject {
 fn parts(parts: Parts) -> Vec<ReportPart> {
     let mut list: Vec<_> =
         parts.into_iter().map(|(name, total_us)| ReportPart { name, total_us }).collect();
-    list.sort_by_key(|part| Reverse(part.total_us));
+    list.cold_sort_by_key(|part| Reverse(part.total_us));
     list
 }
 
@@ -159,7 +160,7 @@ fn changes(profile: &ThreadProfile) -> Vec<Change<'_>> {
             changes.push((span.end_us, project, None));
         }
     }
-    changes.sort_by_key(|(time_us, ..)| *time_us);
+    changes.cold_sort_by_key(|(time_us, ..)| *time_us);
     changes
 }
 

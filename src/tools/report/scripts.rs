@@ -6,6 +6,7 @@ use super::json::ReportScript;
 use crate::shared::frame_index::FrameIndex;
 use crate::shared::process::launchers::{WORK, stem};
 use crate::shared::process::times::thread_times;
+use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::base::numbering::FxIndexSet;
 use cpu_prof_core::profile::session::{Process, Session};
 
@@ -39,7 +40,7 @@ pub(super) fn scripts<'a>(
     let script =
         |((name, cwd), (total_us, processes))| ReportScript { name, cwd, processes, total_us };
     let mut list: Vec<_> = named.map(script).collect();
-    list.sort_by_key(|script| Reverse(script.total_us));
+    list.cold_sort_by_key(|script| Reverse(script.total_us));
     list
 }
 

@@ -8,6 +8,7 @@ use super::json::{ReportCall, ReportStall};
 use crate::shared::frame_index::{FrameIndex, FrameKind};
 use crate::shared::json::ms;
 use crate::shared::samples::{SampleSpan, spans};
+use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::session::thread_profile::{NONE, OffCore, ProfileNode, ThreadProfile};
 use cpu_prof_core::profile::session::{Process, Session, Thread};
 
@@ -45,7 +46,7 @@ pub(super) fn stalls<'a>(
             }
         }
     }
-    list.sort_by_key(|(burst, ..)| Reverse(burst.us));
+    list.cold_sort_by_key(|(burst, ..)| Reverse(burst.us));
     list.truncate(top);
     let stall = |(burst, process, thread, profile): (Burst, &'a Process, &'a Thread, _)| {
         let start_us = burst.start_us.saturating_sub(session.clock(process).start_us);

@@ -8,6 +8,7 @@ use crate::shared::costs::WeightedTree;
 use crate::shared::frame_index::FrameIndex;
 use crate::shared::path_tree::PathTree;
 use crate::shared::process::launchers::shown_profiles;
+use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::session::Session;
 
 /// Levels of a tree: what is below counts for the last level. Writers and readers of JSON recurse.
@@ -62,7 +63,7 @@ pub(super) fn branches<End: Copy, Value: Copy, Row>(
     // By the number of the path above and one more, 0 for roots.
     let mut rows: Vec<Vec<(usize, Row)>> = (0..=paths.len()).map(|_| Vec::new()).collect();
     let sorted = |mut rows: Vec<(usize, Row)>| -> Vec<Row> {
-        rows.sort_by_key(|(path, _)| (Reverse(time(paths[*path].2)), *path));
+        rows.cold_sort_by_key(|(path, _)| (Reverse(time(paths[*path].2)), *path));
         rows.into_iter().map(|(_, row)| row).collect()
     };
     for (path, (above, end, value)) in paths.iter().enumerate().rev() {

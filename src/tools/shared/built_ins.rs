@@ -7,6 +7,7 @@ use super::frame_index::{FrameIndex, SourceFunction};
 use super::json::{ReportBuiltIn, ReportPlace};
 use super::lines::LineCosts;
 use crate::read::originals::source_lines::{FunctionPlace, SourceLines};
+use cpu_prof_core::base::cold_sort::ColdSort;
 
 /// The name that the recorder gives to functions of addons, which V8 cannot tell apart.
 pub(crate) const ADDON_FUNCTION: &str = "(native addon)";
@@ -37,7 +38,7 @@ pub(crate) fn built_ins(
         }
     }
     for list in found.values_mut() {
-        list.sort_by_key(|built_in| (std::cmp::Reverse(built_in.self_us), built_in.name));
+        list.cold_sort_by_key(|built_in| (std::cmp::Reverse(built_in.self_us), built_in.name));
     }
     found
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 
 use super::json::ReportCost;
+use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::session::thread_profile::{NodeTimes, ThreadProfile};
 
 /// The cost of each item of one sort: functions, files, packages or owners, numbered from 0.
@@ -66,13 +67,13 @@ impl Costs {
         let by_critical = |item: &usize| Reverse(self.list[*item].critical_us);
         let mut items: Vec<usize> =
             (0..self.list.len()).filter(|item| self.list[*item].is_known()).collect();
-        items.sort_by_key(by_total);
+        items.cold_sort_by_key(by_total);
         let mut chosen: BTreeSet<usize> = items.iter().copied().take(top).collect();
-        items.sort_by_key(by_blocked);
+        items.cold_sort_by_key(by_blocked);
         chosen.extend(items.iter().take(top).filter(|item| self.list[**item].blocked_us > 0));
-        items.sort_by_key(by_critical);
+        items.cold_sort_by_key(by_critical);
         chosen.extend(items.iter().take(top).filter(|item| self.list[**item].critical_us > 0));
-        items.sort_by_key(by_self);
+        items.cold_sort_by_key(by_self);
         chosen.extend(items.iter().take(top));
         items.retain(|item| chosen.contains(item));
         items.into_iter().map(|item| (item, self.list[item]))

@@ -1,6 +1,7 @@
 //! The collections and the memory of a thread.
 
 use super::json::{ReportCollections, ReportMemory};
+use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::gc::{CollectionTotals, MemoryRange, MemoryUse};
 use cpu_prof_core::profile::session::Thread;
 
@@ -22,7 +23,7 @@ pub(crate) fn memory(thread: &Thread) -> Option<ReportMemory> {
         .iter()
         .filter_map(|profile| Some((profile.start_us, profile.memory?)))
         .collect();
-    told.sort_by_key(|(start_us, _)| *start_us);
+    told.cold_sort_by_key(|(start_us, _)| *start_us);
     let (_, first) = told.first()?;
     let (_, last) = told.last()?;
     let peak = |value: fn(&MemoryUse) -> Option<u64>| {

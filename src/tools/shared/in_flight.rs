@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::json::ms;
+use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::session::label_table::{LabelSet, NO_LABELS};
 use cpu_prof_core::profile::session::thread_profile::ThreadProfile;
 use cpu_prof_core::profile::session::{Process, Session};
@@ -48,7 +49,7 @@ pub(crate) fn in_flight<'a>(process: &Process, session: &'a Session) -> Vec<Repo
             ))
         })
         .collect();
-    found.sort_by_key(|(start_us, set, _)| (*start_us, *set));
+    found.cold_sort_by_key(|(start_us, set, _)| (*start_us, *set));
     found.into_iter().map(|(.., in_flight)| in_flight).collect()
 }
 

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::frame_index::{FrameIndex, FrameKind};
 use super::json::{ReportCost, ReportPlace, as_ms};
 use super::process::launchers::shown_profiles;
+use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::session::Session;
 use cpu_prof_core::profile::session::label_table::LabelSet;
 use cpu_prof_core::profile::session::thread_profile::{NodeTimes, ThreadProfile};
@@ -135,7 +136,7 @@ impl LabelCosts {
             }
         }
         let mut list: Vec<_> = keys.into_iter().collect();
-        list.sort_by_key(|(key, (us, values))| {
+        list.cold_sort_by_key(|(key, (us, values))| {
             let place = CLEAR_KEYS.iter().position(|clear| clear == key);
             let place = place.unwrap_or(CLEAR_KEYS.len());
             (place, values.len() < 2, Reverse(*us), values.len(), *key)

@@ -1,6 +1,7 @@
 //! The conditions that were met while processes ran: why the recordings exist.
 
 use super::json::ReportCondition;
+use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::session::Session;
 
 /// Returns the conditions of all processes in the order of their times.
@@ -17,6 +18,6 @@ pub(crate) fn met_conditions(session: &Session) -> Vec<ReportCondition<'_>> {
             sentence: met.sentence(),
         }));
     }
-    all.sort_by(|a, b| a.at_ms.total_cmp(&b.at_ms));
+    all.cold_sort_by(|a, b| a.at_ms.total_cmp(&b.at_ms));
     all
 }

@@ -9,6 +9,7 @@ use super::costs::{Costs, WeightedTree};
 use super::frame_index::FrameIndex;
 use super::json::{ReportCost, ReportOwner};
 use super::owner::finder::OwnerFinder;
+use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
 
 /// The owners of a session, with their times.
@@ -42,7 +43,7 @@ impl Owners {
         };
         let mut list: Vec<_> = self.costs.known().map(owner).collect();
         list.retain(|owner| owner.cost.self_us > 0);
-        list.sort_by_key(|owner| Reverse((owner.cost.self_us, owner.cost.total_us)));
+        list.cold_sort_by_key(|owner| Reverse((owner.cost.self_us, owner.cost.total_us)));
         list.truncate(top);
         list
     }

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::series::{CollectionSpan, CpuStep, NamedTime, Series};
 use super::thread_profile::ReadScope;
+use crate::base::cold_sort::ColdSort;
 use crate::base::system::cpu_times::CpuTimes;
 use crate::profile::gc::MemoryUse;
 
@@ -94,7 +95,7 @@ impl SeriesBuilder {
             self.add_timing(NamedTime { duration_us, ..timing });
         }
         let mut series = self.series;
-        series.collections.sort_by_key(|collection| collection.start_us);
+        series.collections.cold_sort_by_key(|collection| collection.start_us);
         let order = |timing: &NamedTime| (timing.start_us, timing.name.clone());
         series.timings.sort_by_cached_key(order);
         series
@@ -129,7 +130,7 @@ fn keep_longest<T>(list: &mut Vec<T>, duration_us: impl Fn(&T) -> i64) -> u64 {
     if list.len() < 2 * MAX_SPANS {
         return 0;
     }
-    list.sort_by_key(|entry| Reverse(duration_us(entry)));
+    list.cold_sort_by_key(|entry| Reverse(duration_us(entry)));
     list.truncate(MAX_SPANS);
     MAX_SPANS as u64
 }

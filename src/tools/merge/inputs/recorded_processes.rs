@@ -10,6 +10,7 @@ use super::taken_pids::{FREE_PIDS, TakenPids};
 use crate::read::group::{ClockFacts, Placement, find_clocks, group};
 use crate::read::sniff::RecordingFile;
 use crate::read::time_line::is_far;
+use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::files::input::Input;
 use cpu_prof_core::format::cpuprofile::file_name::ids_from_file_name;
 use cpu_prof_core::format::trace::process_label::as_primary;
@@ -69,7 +70,7 @@ impl RecordedProcesses {
             }
         }
         set_clocks(&mut list);
-        list.sort_by_key(|process| (process.clock, process.start_us, process.recorded_pid));
+        list.cold_sort_by_key(|process| (process.clock, process.start_us, process.recorded_pid));
         set_pids(&mut list, pids);
         list.iter_mut().for_each(|process| process.set_label(files));
         name_primaries(&mut list);

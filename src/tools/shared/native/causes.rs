@@ -11,6 +11,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::shared::built_ins::ADDON_FUNCTION;
 use crate::shared::frame_index::{FrameIndex, FrameKind, SourceFunction};
+use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::package::is_users;
 use cpu_prof_core::profile::session::Process;
 use cpu_prof_core::profile::session::thread_profile::ThreadProfile;
@@ -201,7 +202,7 @@ impl Causes {
             self.sampled.keys().any(of)
         };
         causes.retain(|cause| cause.caller.is_some() || !has_caller(&cause.source));
-        causes.sort_by_key(|cause| (Reverse(self.sampled[*cause]), cause.caller));
+        causes.cold_sort_by_key(|cause| (Reverse(self.sampled[*cause]), cause.caller));
         causes
     }
 }

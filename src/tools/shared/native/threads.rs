@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::causes::{Cause, Causes, WorkSource};
 use crate::shared::frame_index::FrameIndex;
 use crate::shared::json::{ReportNative, ReportStarter};
+use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::cpu_use::NativeUse;
 use cpu_prof_core::profile::session::Process;
 
@@ -66,7 +67,7 @@ pub(crate) fn native_threads<'a>(
         ReportNative { name, threads, cpu_us, started_by }
     };
     let mut list: Vec<_> = rows.into_iter().map(row).collect();
-    list.sort_by_key(|row| std::cmp::Reverse(row.cpu_us));
+    list.cold_sort_by_key(|row| std::cmp::Reverse(row.cpu_us));
     Some(list)
 }
 

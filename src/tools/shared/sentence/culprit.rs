@@ -8,6 +8,7 @@ use crate::read::originals::source_lines::SourceLines;
 use crate::shared::built_ins::{built_ins, is_no_call, name_of};
 use crate::shared::frame_index::{FrameIndex, FrameKind};
 use crate::shared::lines::LineCosts;
+use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::package::is_loader;
 use cpu_prof_core::profile::session::Session;
 use cpu_prof_core::profile::session::thread_profile::{
@@ -202,7 +203,8 @@ impl Culprit {
         for built_in in of_lines.into_values().flatten() {
             self.add_built_in(built_in.name.trim_start_matches('.'), built_in.self_us);
         }
-        self.built_ins.sort_by(|(name, us), (other, other_us)| (other_us, name).cmp(&(us, other)));
+        self.built_ins
+            .cold_sort_by(|(name, us), (other, other_us)| (other_us, name).cmp(&(us, other)));
     }
 
     fn add_built_in(&mut self, name: &str, us: u64) {

@@ -4,6 +4,7 @@ use super::culprit::Culprit;
 use super::evidence::Evidence;
 use super::words;
 use crate::shared::json::ReportCost;
+use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::package::is_users;
 use cpu_prof_core::profile::session::Process;
 
@@ -104,7 +105,7 @@ fn shares(evidence: &Evidence<'_>) -> Vec<(String, u64)> {
             _ => shares.push((scope, owner_name(kind, name), cost.self_us)),
         }
     }
-    shares.sort_by_key(|(.., us)| std::cmp::Reverse(*us));
+    shares.cold_sort_by_key(|(.., us)| std::cmp::Reverse(*us));
     shares.into_iter().map(|(_, name, us)| (name, us)).collect()
 }
 

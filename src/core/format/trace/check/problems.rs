@@ -1,5 +1,6 @@
 //! The problems of one file.
 
+use crate::base::cold_sort::ColdSort;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
@@ -86,7 +87,7 @@ impl Problems {
 
     /// Returns the problems in the order of the file.
     pub fn into_list(mut self) -> Vec<Problem> {
-        self.list.sort_by_key(|problem| problem.line);
+        self.list.cold_sort_by_key(|problem| problem.line);
         self.list
     }
 }

@@ -1,5 +1,6 @@
 //! Replaces parts of an event's text.
 
+use crate::base::cold_sort::ColdSort;
 use std::fmt::{Display, Write};
 use std::ops::Range;
 
@@ -35,7 +36,7 @@ impl EventEdit {
 
     /// Appends the event to `out`, with the replacements.
     pub fn apply(&mut self, event: &[u8], out: &mut Vec<u8>) {
-        self.places.sort_by_key(|(place, _)| place.start);
+        self.places.cold_sort_by_key(|(place, _)| place.start);
         let mut from = 0;
         for (place, text) in &self.places {
             if place.start < from {

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use crate::base::cold_sort::ColdSort;
 use crate::format::trace::event::chunk_json::ProfileOrigin;
 use crate::profile::session::thread_profile::ThreadProfile;
 
@@ -37,13 +38,13 @@ pub(super) fn of_one_origin(
 /// Returns profiles of different times. Of profiles that were recorded side by side, as by
 /// `--cpu-prof` and a trace category, the one with the most samples remains.
 pub(super) fn one_at_a_time(mut profiles: Vec<ThreadProfile>) -> Vec<ThreadProfile> {
-    profiles.sort_by_key(|profile| Reverse(profile.sample_count));
+    profiles.cold_sort_by_key(|profile| Reverse(profile.sample_count));
     let mut kept: Vec<ThreadProfile> = Vec::with_capacity(profiles.len());
     for profile in profiles {
         if !kept.iter().any(|other| other.overlaps(&profile)) {
             kept.push(profile);
         }
     }
-    kept.sort_by_key(|profile| profile.recorded_us);
+    kept.cold_sort_by_key(|profile| profile.recorded_us);
     kept
 }

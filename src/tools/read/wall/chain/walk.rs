@@ -12,6 +12,7 @@
 use std::cmp::Reverse;
 
 use super::super::activity::ProcessActivity;
+use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::session::{Process, Session};
 
 /// Time by which a child's recorded end can be after the end of what waited for the child, microseconds.
@@ -88,7 +89,7 @@ impl ChainWalk<'_> {
             }
         }
         for list in &mut children {
-            list.sort_by_key(|child| Reverse(processes[*child].end_us()));
+            list.cold_sort_by_key(|child| Reverse(processes[*child].end_us()));
         }
         children
     }
@@ -99,7 +100,7 @@ impl ChainWalk<'_> {
         let mut work_us: Vec<i64> = self.activities.iter().map(work).collect();
         // Parents start earlier, so that a sum is complete once its process is reached from the end.
         let mut order: Vec<usize> = (0..work_us.len()).collect();
-        order.sort_by_key(|index| self.session.processes[*index].start_us());
+        order.cold_sort_by_key(|index| self.session.processes[*index].start_us());
         for index in order.into_iter().rev() {
             if let Some(parent) = self.parents[index] {
                 work_us[parent] = work_us[parent].saturating_add(work_us[index]);

@@ -2,6 +2,7 @@
 
 use super::phase::Phase;
 use super::stretches::DoingOfFrames;
+use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::compilation::{
     COMPILERS, CompilerSpan, RESOLVE, is_compiler, phase_below, without_config,
 };
@@ -37,7 +38,7 @@ impl CompilerFrames {
 pub(super) fn projects(process: &Process, main: &Thread) -> Vec<Phase> {
     let spans = main.profiles.iter().flat_map(|profile| &profile.compiler_spans);
     let mut begins: Vec<&CompilerSpan> = spans.filter(|span| span.file.is_none()).collect();
-    begins.sort_by_key(|span| span.start_us);
+    begins.cold_sort_by_key(|span| span.start_us);
     begins.dedup_by(|next, last| next.project == last.project);
     if begins.len() < 2 {
         return Vec::new();

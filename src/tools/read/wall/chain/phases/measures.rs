@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::phase::Phase;
+use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::session::Thread;
 
 /// Part of a process from which on a measure is that of the whole process, which says nothing.
@@ -30,7 +31,7 @@ pub(super) fn measures(main: &Thread, least_us: i64) -> Vec<Phase> {
             }
         }
     }
-    spans.sort_by_key(|(from_us, to_us, _)| (*from_us, Reverse(*to_us)));
+    spans.cold_sort_by_key(|(from_us, to_us, _)| (*from_us, Reverse(*to_us)));
     let mut phases: Vec<Phase> = Vec::new();
     // The end of the spans that overlap the last phase, and whether all of them are within the phase.
     let (mut until_us, mut is_nested) = (i64::MIN, true);

@@ -16,6 +16,7 @@ use self::start_up::LoadingFrames;
 use self::test_files::TestFiles;
 use self::workers::workers;
 use crate::read::wall::activity::ProcessActivity;
+use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::session::{Process, Session};
 
 /// Finds the phases of a session's processes.
@@ -60,7 +61,7 @@ impl PhaseFinder {
         ] {
             let rest: Vec<Phase> = list.iter().flat_map(|phase| phase.without(&phases)).collect();
             phases.extend(rest.into_iter().filter(|phase| phase.us() >= least_us));
-            phases.sort_by_key(|phase| phase.from_us);
+            phases.cold_sort_by_key(|phase| phase.from_us);
         }
         phases
     }
@@ -72,7 +73,7 @@ impl PhaseFinder {
         let named: Vec<Phase> = inside.filter(|phase| phase.us() >= self.least_us).collect();
         let mut all = whole.without(&named);
         all.extend(named);
-        all.sort_by_key(|phase| phase.from_us);
+        all.cold_sort_by_key(|phase| phase.from_us);
         let is_rest = |phase: &Phase| phase.name.is_none() && phase.us() < self.rest_us;
         let mut joined: Vec<Phase> = Vec::new();
         for phase in all {
