@@ -79,7 +79,7 @@ function createTemporary(targets) {
   const problems = []
   for (const parent of parentsFor(targets)) {
     try {
-      return fs.realpathSync(fs.mkdtempSync(path.join(parent, PREFIX)))
+      return fs.mkdtempSync(path.join(parent, PREFIX))
     } catch (error) {
       problems.push(/** @type {Error} */ (error).message)
     }

@@ -15,8 +15,13 @@ const NEW_MS = 10_000
 
 /** Lists the sockets of this user's armed processes. @param {NodeJS.ProcessEnv} env @returns {ControlSocket[]} */
 function listSockets(env) {
-  const folders = [...new Set(candidates(env).flatMap(checked))]
-  return folders.flatMap((folder) =>
+  /** Folders by what they are: one can have two paths. @type {Map<string, string>} */
+  const folders = new Map()
+  for (const folder of candidates(env)) {
+    const id = privateId(folder)
+    if (id !== undefined && !folders.has(id)) folders.set(id, folder)
+  }
+  return [...folders.values()].flatMap((folder) =>
     namesIn(folder).flatMap((name) => {
       const file = path.join(folder, name)
       const pid = Number(NAME.exec(name)?.[1])
@@ -36,14 +41,18 @@ function candidates({ CPU_PROF_SOCKET: given, XDG_RUNTIME_DIR: runtime }) {
   ]
 }
 
-/** Returns the real path of a folder that only this user can have filled; nothing for any other. @param {string} folder */
-function checked(folder) {
+/**
+ * Returns what identifies a folder that only this user can have filled; undefined for any other. The folder
+ * keeps its path: that of another container, `/proc/<pid>/root/tmp`, has no real one.
+ * @param {string} folder
+ */
+function privateId(folder) {
   try {
     const stat = fs.lstatSync(folder)
     const isPrivate = stat.uid === process.geteuid?.() && (stat.mode & 0o077) === 0
-    return stat.isDirectory() && isPrivate ? [fs.realpathSync(folder)] : []
+    return stat.isDirectory() && isPrivate ? `${stat.dev}:${stat.ino}` : undefined
   } catch {
-    return []
+    return undefined
   }
 }
 
