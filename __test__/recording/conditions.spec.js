@@ -74,6 +74,11 @@ class Program {
     assert.equal(await answer, 'done')
   }
 
+  /** Waits until the event loop has waited: before that, Node 18 does not tell that the program has started. */
+  hasWaited() {
+    return this.does('wait', 20)
+  }
+
   /** Waits until so many recordings are complete. @param {number} count */
   async recorded(count) {
     const isComplete = (/** @type {string} */ file) =>
@@ -91,6 +96,7 @@ async function reasons(files) {
 
 test('a stall is recorded while it lasts', { skip: NEEDS_INTERRUPT }, async () => {
   const { traces, files } = await armed(STALL, async (program) => {
+    await program.hasWaited()
     await program.does('stall', 3500)
     await program.recorded(1)
   })
@@ -110,6 +116,7 @@ test('a stall is recorded while it lasts', { skip: NEEDS_INTERRUPT }, async () =
 test('a call that blocks is a stall too', async () => {
   // The thread starts its recording when the call returns, if the recording is not over by then.
   const during = async (/** @type {Program} */ program) => {
+    await program.hasWaited()
     await program.does('block', 3500)
     await program.recorded(1)
   }
