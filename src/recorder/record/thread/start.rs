@@ -123,9 +123,7 @@ pub(crate) fn start(
     };
     let Categories { gc, memory, .. } = config.categories;
     let heap = (gc || memory).then(|| Heap::watch(gc.then(|| Arc::clone(&link.collections))));
-    if let (Some(parent), Some(_)) = (parent, &reason) {
-        armed::joined(parent, link.id, files.paths());
-    }
+    let part = parent.filter(|_| reason.is_some()).map(|of| (of, link.id, files.paths()));
     let output = RecordingWriter::new(Arc::clone(&link), config, source, files, idle);
     ENDED_EARLY.take();
     RECORDING.set(Some(ThreadRecording {
@@ -150,6 +148,10 @@ pub(crate) fn start(
     process.writer.open(output);
     if thread_id == 0 {
         signals::arm();
+    }
+    // Last: who is told that the thread is recorded may end the process at once.
+    if let Some((of, recording, files)) = part {
+        armed::joined(of, recording, files);
     }
     Ok(())
 }
