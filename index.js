@@ -37,24 +37,31 @@ function setLabels(given) {
   labels.setLabels(given)
 }
 
+/** The functions that add events. @type {any} */
+let events
+
 /** @type {typeof import('./index.js').emit} */
 function emit(event) {
-  require('./lib/events.js').emit(event)
+  events ??= require('./lib/events.js')
+  events.emit(event)
 }
 
 /** @type {typeof import('./index.js').span} */
 function span(name, fn, options) {
-  return require('./lib/events.js').span(name, fn, options)
+  events ??= require('./lib/events.js')
+  return events.span(name, fn, options)
 }
 
 /** @type {typeof import('./index.js').instant} */
 function instant(name, options) {
-  require('./lib/events.js').instant(name, options)
+  events ??= require('./lib/events.js')
+  events.instant(name, options)
 }
 
 /** @type {typeof import('./index.js').counter} */
 function counter(name, values) {
-  require('./lib/events.js').counter(name, values)
+  events ??= require('./lib/events.js')
+  events.counter(name, values)
 }
 
 /** @type {typeof import('./index.js').merge} */

@@ -41,16 +41,19 @@ function start(options = {}) {
     const ErrorType = failure.isSetting ? RangeError : Error
     throw new ErrorType(`cpu-prof: ${failure.message}`)
   }
-  if (addon.cpuProfIsRecording()) {
-    require('./events.js').attach(addon)
-    addEvents(addon)
-  }
+  if (addon.cpuProfIsRecording()) beginEvents(addon)
   // An armed thread is stopped from outside, and its workers are armed by themselves. A limited time of
   // history needs a recording from now on.
   if (settings.start !== undefined && settings.start !== 'on' && settings.keep === undefined) return
   // The workers that the calling thread creates from now on.
   const cover = coversWorkers ? addon.cpuProfCoverWorkers() : null
   if (cover !== null) addon.stopAttaching = require('./worker-attach.js').attach(cover)
+}
+
+/** Lets the program add events, also after an earlier recording has ended, and adds its own. @param {any} addon */
+function beginEvents(addon) {
+  require('./events.js').attach(addon)
+  addEvents(addon)
 }
 
 /** Adds the program's own events to the recording that has started, and its end by `process.execve()`. @param {any} addon */
@@ -95,10 +98,8 @@ function follower(addon) {
   return () => {
     try {
       if (addon.cpuProfFollow(inspectorStarter(addon))) stopThread(addon)
-      else if (addon.cpuProfIsRecording()) {
-        require('./events.js').attach(addon)
-        addEvents(addon)
-      } else endEvents(addon)
+      else if (addon.cpuProfIsRecording()) beginEvents(addon)
+      else endEvents(addon)
     } catch {
       // The program has patched what these need. The profile is recorded.
     }
@@ -198,8 +199,7 @@ function endEvents(addon) {
 function recordWorker(worker) {
   const addon = load()
   addon.cpuProfRecordWorker(worker, inspectorStarter(addon))
-  require('./events.js').attach(addon)
-  addEvents(addon)
+  beginEvents(addon)
 }
 
 /**

@@ -176,6 +176,9 @@ test('a process that ends meanwhile leaves its result', async (t) => {
         const hasWork = (/** @type {string} */ file) =>
           fs.readFileSync(file, 'utf8').includes('"spin"')
         await until(() => files().filter(own).some(hasWork))
+        const hasSamples = (/** @type {string} */ file) =>
+          fs.readFileSync(file, 'utf8').includes('"ProfileChunk"')
+        await until(() => files().length === 2 && files().every(hasSamples))
         program.child.kill('SIGKILL')
         other.child.kill('SIGKILL')
       },

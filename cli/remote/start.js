@@ -9,7 +9,8 @@ const { askStart } = require('../control/client.js')
 const { readStatus } = require('../control/status.js')
 const { WRONG_USAGE } = require('../exit-codes.js')
 const { formatPath, formatTime, workingDirectory } = require('../terminal/format.js')
-const { fail, messageOf, printStatus } = require('../terminal/output.js')
+const { fail, printStatus } = require('../terminal/output.js')
+const { askAll } = require('./ask-all.js')
 const { folderOf } = require('./state.js')
 const { findTargets } = require('./targets.js')
 
@@ -38,19 +39,12 @@ async function start(words, { for: forMs, dir, settings: given, ...options }) {
  * Starts recordings. Returns those that run, and says why others do not, which sets the exit code.
  * @param {Armed[]} targets @param {import('../control/client.js').StartRequest} request
  */
-async function startAll(targets, request) {
-  const results = await Promise.all(
-    targets.map(async (target) => {
-      try {
-        const status = readStatus(await askStart(target.socket, request))
-        return [{ target, status }]
-      } catch (error) {
-        fail(`${nameOf(target)} is not recorded: ${messageOf(error)}`)
-        return []
-      }
-    }),
-  )
-  return results.flat()
+function startAll(targets, request) {
+  const ask = async (/** @type {Armed} */ target) => ({
+    target,
+    status: readStatus(await askStart(target.socket, request)),
+  })
+  return askAll(targets, ask, ' is not recorded')
 }
 
 /** Returns what is wrong with settings; undefined if nothing is. @param {Record<string, string>} settings */

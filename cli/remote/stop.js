@@ -6,7 +6,8 @@ const { nameOf } = require('../control/choose.js')
 const { askStop } = require('../control/client.js')
 const { readStopped } = require('../control/status.js')
 const { formatCount, formatTime, jsonText } = require('../terminal/format.js')
-const { fail, messageOf, printPaths, printResult, printStatus } = require('../terminal/output.js')
+const { printPaths, printResult, printStatus } = require('../terminal/output.js')
+const { askAll } = require('./ask-all.js')
 const { findTargets } = require('./targets.js')
 
 /** @typedef {import('../control/processes.js').Armed} Armed */
@@ -27,18 +28,11 @@ async function stop(words, { json, ...options }) {
 }
 
 /** Ends recordings. Returns what they left, and says why others go on, which sets the exit code. @param {Armed[]} targets */
-async function stopAll(targets) {
-  const results = await Promise.all(
-    targets.map(async (target) => {
-      try {
-        return [{ target, stopped: readStopped(await askStop(target.socket)) }]
-      } catch (error) {
-        fail(`${nameOf(target)}: ${messageOf(error)}`)
-        return []
-      }
-    }),
-  )
-  return results.flat()
+function stopAll(targets) {
+  return askAll(targets, async (target) => ({
+    target,
+    stopped: readStopped(await askStop(target.socket)),
+  }))
 }
 
 /** @param {number} threads */

@@ -97,9 +97,7 @@ async function followProcess(pid, hasTree) {
 
 /** @param {number} pid @param {boolean} hasTree */
 async function findFiles(pid, hasTree) {
-  const parents = readParents()
-  const below = [...parents.keys()].filter((child) => isBelow(child, pid, parents))
-  const pids = hasTree ? [pid, ...below] : [pid]
+  const pids = hasTree ? [pid, ...processesBelow(pid)] : [pid]
   const lists = pids.map(openFilesOf)
   if (!lists.includes(undefined)) {
     return lists.flatMap((list) => list ?? []).filter((file) => file.endsWith(TRACE))
@@ -111,6 +109,12 @@ async function findFiles(pid, hasTree) {
   const growing = headers.filter(({ isGrowing, pid }) => isGrowing && pids.includes(pid ?? 0))
   const files = armed.flatMap(({ status }) => status?.recording?.files ?? [])
   return [...new Set([...files, ...growing.map(({ file }) => file)])]
+}
+
+/** @param {number} pid */
+function processesBelow(pid) {
+  const parents = readParents()
+  return [...parents.keys()].filter((child) => isBelow(child, pid, parents))
 }
 
 /** Returns why a process has no recording to watch, and what to do. @param {number} pid @param {boolean} hasTree */
