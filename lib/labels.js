@@ -6,9 +6,8 @@
 // sample.
 
 const { AsyncLocalStorage } = require('node:async_hooks')
-const { load } = require('./addon.js')
+const { load, refuseOtherRuntimes } = require('./addon.js')
 const { check, describe, isObject } = require('./check.js')
-const { refuseOtherRuntimes } = require('./record.js')
 
 /** The most label sets that are remembered here. */
 const MAX_REMEMBERED = 10_000

@@ -1,9 +1,8 @@
 'use strict'
 
-// Adds the requests that the program answers and makes to the recording: `node:http` and `fetch()`. Those
-// that it answers also label the work that is done for them.
+// Adds the requests that the program answers and makes to the recording: `node:http` and `fetch()`.
 
-// Node tells them to diagnostics channels. To make its own performance entries of them costs Node many
+// Those that it answers also label the work that is done for them. Node tells them to diagnostics channels. To make its own performance entries of them costs Node many
 // times as much.
 
 const { channel } = require('node:diagnostics_channel')
