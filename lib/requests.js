@@ -49,8 +49,9 @@ function observe(addon) {
     const begun = new WeakMap()
     return [
       subscribe(begin, ({ request }) => {
-        begun.set(request, { name: name(request), startMs: now() })
-        if (begin === ANSWERED && canLabel) labelWork(request)
+        const known = { name: name(request), startMs: now() }
+        begun.set(request, known)
+        if (begin === ANSWERED && canLabel) labelWork(known.name)
       }),
       subscribe(end, ({ request, response }) => {
         const known = begun.get(request)
@@ -68,16 +69,24 @@ function observe(addon) {
   }
 }
 
+/** @type {((name: string) => void) | undefined} */
+let label
+
 /**
  * Labels the rest of the context of a request. Before Node 24 the requests of a connection share a context,
  * so the labels of the request before are replaced.
- * @param {any} request
+ * @param {string} name
  */
-function labelWork({ method, url }) {
-  // Loaded with the first request: most programs with this category answer none at their start.
+function labelWork(name) {
+  if (label === undefined) label = loadLabels()
+  label(name)
+}
+
+/** Loads the code of labels, with the first request: a recorded program may answer none. */
+function loadLabels() {
   const { replaceLabels } = require('./labels.js')
   const { patternOf } = require('./labels/paths.js')
-  replaceLabels({ http: `${method} ${patternOf(withoutQuery(url))}` })
+  return (/** @type {string} */ name) => replaceLabels({ http: patternOf(name) })
 }
 
 /**

@@ -23,7 +23,7 @@ const byPath = new Map()
 /** @type {Set<string>} */
 const patterns = new Set()
 
-/** Returns the pattern of a path. @param {string} path */
+/** Returns the pattern of a path, which a method can precede. @param {string} path */
 function patternOf(path) {
   const known = byPath.get(path)
   if (known !== undefined) return known
