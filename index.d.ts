@@ -199,7 +199,7 @@ export type Labels = Record<string, string | number | boolean | undefined>
  * Runs a function with labels, and returns what it returns. Each sample of the function has the labels, and
  * of all that the function starts: what comes after an `await`, timers, callbacks. Labels add up with those
  * around the call, and take precedence. Of a set, 16 labels are kept, 64 characters of a name, 256 of a
- * value, and 10,000 different sets in a process. See docs/labels.md.
+ * value. See docs/labels.md.
  * @throws {TypeError} for a value that is no string, number or boolean; `undefined` is left out
  */
 export function label<T>(labels: Labels, fn: () => T): T

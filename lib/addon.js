@@ -98,4 +98,15 @@ function isMusl() {
   }
 }
 
-module.exports = { load, loadTools, targetName, UNUSABLE, VERSION }
+/**
+ * Throws in the runtimes that load Node's addons without being Node. Bun aborts the program as soon as an
+ * addon looks for the event loop, and Deno gives no samples.
+ */
+function refuseOtherRuntimes() {
+  const { bun, deno } = process.versions
+  if (bun === undefined && deno === undefined) return
+  const name = bun === undefined ? 'Deno' : 'Bun'
+  throw new Error(`cpu-prof: ${name} does not let an addon profile; run the program with Node.js`)
+}
+
+module.exports = { load, loadTools, targetName, UNUSABLE, VERSION, refuseOtherRuntimes }

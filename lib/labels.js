@@ -6,9 +6,8 @@
 // sample.
 
 const { AsyncLocalStorage } = require('node:async_hooks')
-const { load } = require('./addon.js')
+const { load, refuseOtherRuntimes } = require('./addon.js')
 const { check, describe, isObject } = require('./check.js')
-const { refuseOtherRuntimes } = require('./record.js')
 
 /** The most label sets that are remembered here. */
 const MAX_REMEMBERED = 10_000
@@ -24,6 +23,9 @@ const MAX_LENGTH = 256
 
 /** What labels must be. @type {import('./check.js').Kind} */
 const LABELS = ['an object', isObject]
+
+/** The id of the empty set. */
+const NO_LABELS = 0
 
 /** The id of a set that was not asked for yet. */
 const UNKNOWN = -1
@@ -59,19 +61,32 @@ function label(labels, fn) {
 /** Adds labels to the rest of the current asynchronous context. @param {Record<string, unknown>} labels */
 function setLabels(labels) {
   if (known === undefined) known = open()
-  const id = idOf(known, labels)
-  if (known === null) return
-  known.storage.enterWith(id)
-  known.hooks?.set(id)
+  enter(known, idOf(known, labels))
 }
 
 /**
- * Returns the id of the current label set with further labels; throws if one is wrong.
- * @param {Labelling | null} labelling null only checks the labels @param {Record<string, unknown>} labels
+ * Makes labels the only ones of the rest of the current asynchronous context, if labels can be recorded.
+ * @param {Record<string, unknown>} labels
  */
-function idOf(labelling, labels) {
+function replaceLabels(labels) {
+  if (known === undefined) known = open()
+  enter(known, idOf(known, labels, NO_LABELS))
+}
+
+/** @param {Labelling | null} labelling @param {number} id */
+function enter(labelling, id) {
+  if (labelling === null) return
+  labelling.storage.enterWith(id)
+  labelling.hooks?.set(id)
+}
+
+/**
+ * Returns the id of a label set with further labels; throws if one is wrong.
+ * @param {Labelling | null} labelling null only checks the labels @param {Record<string, unknown>} labels
+ * @param {number} [outer] the id of the set; by default the current one
+ */
+function idOf(labelling, labels, outer = labelling?.storage.getStore() ?? NO_LABELS) {
   check('labels', labels, LABELS)
-  const outer = labelling?.storage.getStore() ?? 0
   let set = labelling?.sets.get(outer)
   /** Names and values in turn. @type {string[]} */
   const texts = []
@@ -167,4 +182,4 @@ function openOn(addon) {
   return null
 }
 
-module.exports = { label, setLabels }
+module.exports = { label, setLabels, replaceLabels }

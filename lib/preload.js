@@ -2,14 +2,8 @@
 
 // Records the thread that preloads the package.
 
-const { load } = require('./addon.js')
-const {
-  addEvents,
-  describeThread,
-  follower,
-  inspectorStarter,
-  refuseOtherRuntimes,
-} = require('./record.js')
+const { load, refuseOtherRuntimes } = require('./addon.js')
+const { addEvents, describeThread, follower, inspectorStarter } = require('./record.js')
 
 // Copied now, because the program can patch both before the microtask of `nameWorker()` runs.
 const { getOwnPropertyDescriptor, setPrototypeOf } = Object

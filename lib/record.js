@@ -2,7 +2,7 @@
 
 // Starts and stops recordings of the calling thread.
 
-const { load } = require('./addon.js')
+const { load, refuseOtherRuntimes } = require('./addon.js')
 
 /** Bits of `cpuProfWantedTimings()`: user timings, requests, and what TypeScript compiles. */
 const TIMINGS = 1
@@ -251,17 +251,6 @@ function clusterWorker() {
   }
 }
 
-/**
- * Throws in the runtimes that load Node's addons without being Node. Bun aborts the program as soon as an
- * addon looks for the event loop, and Deno gives no samples.
- */
-function refuseOtherRuntimes() {
-  const { bun, deno } = process.versions
-  if (bun === undefined && deno === undefined) return
-  const name = bun === undefined ? 'Deno' : 'Bun'
-  throw new Error(`cpu-prof: ${name} does not let an addon profile; run the program with Node.js`)
-}
-
 module.exports = {
   start,
   stop,
@@ -272,5 +261,4 @@ module.exports = {
   inspectorStarter,
   describeThread,
   follower,
-  refuseOtherRuntimes,
 }

@@ -2,7 +2,7 @@
 
 // Adds the requests that the program answers and makes to the recording: `node:http` and `fetch()`.
 
-// Node tells them to diagnostics channels. To make its own performance entries of them costs Node many
+// Those that it answers also label the work that is done for them. Node tells them to diagnostics channels. To make its own performance entries of them costs Node many
 // times as much.
 
 const { channel } = require('node:diagnostics_channel')
@@ -32,6 +32,9 @@ const KINDS = [
   },
 ]
 
+/** The channel on which a server's request begins, in the asynchronous context of its handler. */
+const [{ begin: ANSWERED }] = KINDS
+
 /**
  * Adds the requests of the calling thread to its recording. Returns the function that ends this.
  * @param {any} addon
@@ -40,13 +43,15 @@ function observe(addon) {
   const offsetUs = clockOffsetUs()
   // Tests replace the clock of the program.
   const now = performance.now.bind(performance)
+  const canLabel = addon.cpuProfCanLabel()
   const subscriptions = KINDS.flatMap(({ begin, end, name }, kind) => {
     /** The requests that have begun. @type {WeakMap<object, { name: string, startMs: number }>} */
     const begun = new WeakMap()
     return [
-      // This is the place where a request can become a label of all that is done for it.
       subscribe(begin, ({ request }) => {
-        begun.set(request, { name: name(request), startMs: now() })
+        const known = { name: name(request), startMs: now() }
+        begun.set(request, known)
+        if (begin === ANSWERED && canLabel) labelWork(known.name)
       }),
       subscribe(end, ({ request, response }) => {
         const known = begun.get(request)
@@ -62,6 +67,26 @@ function observe(addon) {
   return () => {
     for (const unsubscribe of subscriptions) unsubscribe()
   }
+}
+
+/** @type {((name: string) => void) | undefined} */
+let label
+
+/**
+ * Labels the rest of the context of a request. Before Node 24 the requests of a connection share a context,
+ * so the labels of the request before are replaced.
+ * @param {string} name
+ */
+function labelWork(name) {
+  if (label === undefined) label = loadLabels()
+  label(name)
+}
+
+/** Loads the code of labels, with the first request: a recorded program may answer none. */
+function loadLabels() {
+  const { replaceLabels } = require('./labels.js')
+  const { patternOf } = require('./labels/paths.js')
+  return (/** @type {string} */ name) => replaceLabels({ http: patternOf(name) })
 }
 
 /**

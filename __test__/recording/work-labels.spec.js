@@ -235,6 +235,8 @@ test('too long, too many and wrong labels', options, async () => {
   const { output, traces } = await runProgram(`
     function long() { return spin(MS) }
     function many() { return spin(MS) }
+    function held() { return spin(MS) }
+    function forgotten() { return spin(MS) }
     function known() { return spin(MS) }
     prof.start()
     const set = Object.fromEntries(Array.from({ length: 20 }, (_, i) => ['k' + (10 + i), i]))
@@ -242,8 +244,14 @@ test('too long, too many and wrong labels', options, async () => {
     label({ n: 'known' }, () => {})
     for (let i = 0; i < 20_000; i++) label({ n: i }, () => {})
     label({ n: 20_000 }, many)
+    const idle = label({ n: 'idle' }, async () => { await null; forgotten() })
+    label({ n: 'held' }, () => {
+      const empty = () => {}
+      for (let i = 0; i < 200_000; i++) label({ n: 'new ' + i }, empty)
+      held()
+    })
     label({ n: 'known' }, known)
-    prof.stop()
+    idle.then(() => prof.stop())
     const errors = []
     for (const wrong of [{ a: null }, { a: {} }, { a: 1n }, null, 'a', [1]]) {
       try { label(wrong, () => errors.push('called')) } catch (error) { errors.push(error.name) }
@@ -263,7 +271,9 @@ test('too long, too many and wrong labels', options, async () => {
     ({ node, labels }) => labels && innermost(trace, node, /^long$/),
   )?.labels
   assert.equal(Object.keys(/** @type {object} */ (set)).length, 16)
-  assertLabels(trace, 'many', { '(too many)': 'true' })
+  assertLabels(trace, 'many', { n: '20000' })
+  assertLabels(trace, 'held', { n: 'held' })
+  assertLabels(trace, 'forgotten', { '(too many)': 'true' })
   assertLabels(trace, 'known', { n: 'known' })
 })
 

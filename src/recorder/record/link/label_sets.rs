@@ -1,39 +1,116 @@
-//! The label sets of the process, by their ids.
+//! The label sets of the process, by their ids. No id stands for two sets.
+//!
+//! Each thread remembers its own sets. Those that nothing has used for long are forgotten, because ids of
+//! traces and requests make new sets without end.
 
-use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Weak};
 
-use cpu_prof_core::base::numbering::FxIndexSet;
 use cpu_prof_core::profile::session::label_table::{LabelSet, NO_LABELS};
-use parking_lot::RwLock;
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
 
-/// The most label sets of a process. Labels are meant for routes and tenants, not for ids of requests.
-const MAX_SETS: usize = 10_000;
+/// Requests of ids for which a thread remembers a set at least after its last use. These are more than
+/// `MAX_REMEMBERED` of lib/labels.js, which uses ids without a request.
+const KEPT_REQUESTS: usize = 50_000;
 
-/// The sets by their ids less one. The first stands for those that have no place.
-static SETS: LazyLock<RwLock<FxIndexSet<LabelSet>>> = LazyLock::new(|| {
-    let too_many = [("(too many)", "true")].into_iter().collect();
-    RwLock::new(std::iter::once(too_many).collect())
-});
-
-/// The id of the set that stands for those that have no place.
+/// The id of the set that stands for those that got no id.
 const TOO_MANY: u32 = 1;
+
+/// The largest id: JavaScript keeps ids as small integers.
+const MAX_ID: u32 = i32::MAX as u32;
+
+static NEXT_ID: AtomicU32 = AtomicU32::new(TOO_MANY + 1);
+
+/// The sets of all threads, which the writer thread reads.
+static THREADS: Mutex<Vec<Weak<Mutex<ThreadSets>>>> = Mutex::new(Vec::new());
+
+thread_local! {
+    static OWN: Arc<Mutex<ThreadSets>> = {
+        let own = Arc::default();
+        let mut threads = THREADS.lock();
+        threads.retain(|sets| sets.strong_count() > 0);
+        threads.push(Arc::downgrade(&own));
+        own
+    };
+}
+
+/// The sets of one thread.
+#[derive(Default)]
+struct ThreadSets {
+    /// Sets that were used since the last change of generations.
+    young: Generation,
+    /// Sets that were used in the generation before, and not since.
+    old: Generation,
+    /// Count of the requests of ids in this generation.
+    requests: usize,
+}
+
+#[derive(Default)]
+struct Generation {
+    ids: FxHashMap<Arc<LabelSet>, u32>,
+    sets: FxHashMap<u32, Arc<LabelSet>>,
+}
+
+impl Generation {
+    fn add(&mut self, id: u32, set: Arc<LabelSet>) {
+        self.ids.insert(Arc::clone(&set), id);
+        self.sets.insert(id, set);
+    }
+}
+
+impl ThreadSets {
+    /// Returns the set of an id, which counts as used now.
+    fn set_of(&mut self, id: u32) -> Option<Arc<LabelSet>> {
+        if let Some(set) = self.young.sets.get(&id) {
+            return Some(Arc::clone(set));
+        }
+        let set = self.old.sets.remove(&id)?;
+        self.old.ids.remove(&set);
+        self.young.add(id, Arc::clone(&set));
+        Some(set)
+    }
+
+    /// Returns the id of a set, which counts as used now.
+    fn id_of(&mut self, set: LabelSet) -> u32 {
+        self.requests += 1;
+        if self.requests > KEPT_REQUESTS {
+            self.requests = 1;
+            self.old = std::mem::take(&mut self.young);
+        }
+        if let Some(id) = self.young.ids.get(&set) {
+            return *id;
+        }
+        if let Some(id) = self.old.ids.get(&set).copied() {
+            self.set_of(id);
+            return id;
+        }
+        let next = |id| (id < MAX_ID).then_some(id + 1);
+        let Ok(id) = NEXT_ID.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next) else {
+            return TOO_MANY;
+        };
+        self.young.add(id, Arc::new(set));
+        id
+    }
+}
 
 /// Returns the id of the set `outer` with further labels, which take precedence.
 pub(crate) fn id_with(outer: u32, labels: impl Iterator<Item = (String, String)>) -> u32 {
-    let set = merged(set_of(outer).as_ref(), labels);
-    if set.is_empty() {
-        return NO_LABELS;
-    }
-    if let Some(index) = SETS.read().get_index_of(&set) {
-        return index as u32 + 1;
-    }
-    let mut sets = SETS.write();
-    if sets.len() > MAX_SETS { TOO_MANY } else { sets.insert_full(set).0 as u32 + 1 }
+    let own = OWN.with(Arc::clone);
+    let outer = own.lock().set_of(outer).or_else(|| set_of(outer));
+    let set = merged(outer.as_deref(), labels);
+    if set.is_empty() { NO_LABELS } else { own.lock().id_of(set) }
 }
 
-/// Returns the set of an id; none if no set has this id.
-pub(crate) fn set_of(id: u32) -> Option<LabelSet> {
-    SETS.read().get_index(id.checked_sub(1)? as usize).cloned()
+/// Returns the set of an id, which counts as used now; none if no set has had this id. A set that stands
+/// for all others takes the place of one that is forgotten.
+pub(crate) fn set_of(id: u32) -> Option<Arc<LabelSet>> {
+    if id == NO_LABELS || id >= NEXT_ID.load(Ordering::Relaxed) {
+        return None;
+    }
+    let threads: Vec<_> = THREADS.lock().iter().filter_map(Weak::upgrade).collect();
+    let known = threads.iter().find_map(|sets| sets.lock().set_of(id));
+    Some(known.unwrap_or_else(|| Arc::new([("(too many)", "true")].into_iter().collect())))
 }
 
 fn merged(outer: Option<&LabelSet>, labels: impl Iterator<Item = (String, String)>) -> LabelSet {
@@ -55,19 +132,40 @@ mod tests {
     }
 
     #[test]
-    fn sets_have_ids_by_their_contents_until_there_are_too_many() {
+    fn sets_have_ids_by_their_contents() {
         let outer = id(0, &[("b", "1"), ("a", "2")]);
         assert_eq!(id(0, &[("a", "2"), ("b", "1")]), outer);
         let inner = id(outer, &[("b", "3"), ("c", "4")]);
         assert_eq!(set_of(inner).unwrap().to_string(), "a=2 · b=3 · c=4");
         assert_eq!(id(inner, &[]), inner);
         assert_eq!((id(0, &[]), set_of(0), set_of(u32::MAX)), (0, None, None));
+        let elsewhere = std::thread::spawn(move || (id(inner, &[]), set_of(inner).unwrap()));
+        let (other, set) = elsewhere.join().unwrap();
+        assert_ne!(other, inner);
+        assert_eq!(set, set_of(inner).unwrap());
+    }
 
-        let many: Vec<u32> = (0..MAX_SETS).map(|n| id(0, &[("n", &n.to_string())])).collect();
-        assert_eq!(many.iter().filter(|id| **id == TOO_MANY).count(), 2);
-        assert_eq!(id(0, &[("n", "0")]), many[0]);
-        assert_eq!(id(0, &[("a", "2"), ("b", "1")]), outer);
-        assert_eq!(set_of(id(outer, &[("x", "y")])).unwrap().to_string(), "(too many)=true");
-        assert_eq!(id(TOO_MANY, &[("x", "y")]), TOO_MANY);
+    #[test]
+    fn a_million_sets_do_not_stay_and_those_in_use_do() {
+        let [sampled, around, asked, unused] =
+            ["sampled", "around", "asked", "unused"].map(|use_| id(0, &[("use", use_)]));
+        for n in 0..1_000_000 {
+            id(0, &[("n", &n.to_string())]);
+            if n % 40_000 == 0 {
+                assert_eq!(set_of(sampled).unwrap().get("use"), Some("sampled"));
+                id(around, &[("x", "y")]);
+                assert_eq!(id(0, &[("use", "asked")]), asked);
+            }
+        }
+        OWN.with(|own| {
+            let ThreadSets { young, old, .. } = &*own.lock();
+            for Generation { ids, sets } in [young, old] {
+                assert_eq!(ids.len(), sets.len());
+                assert!(ids.len() <= 2 * KEPT_REQUESTS, "{}", ids.len());
+            }
+        });
+        assert_eq!(set_of(around).unwrap().get("use"), Some("around"));
+        assert_eq!(set_of(unused).unwrap().to_string(), "(too many)=true");
+        assert_ne!(id(0, &[("use", "unused")]), unused);
     }
 }

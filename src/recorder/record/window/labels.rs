@@ -58,7 +58,9 @@ impl LabelPairing {
             return warn_once(&Error::Labels(UNPAIRED.into()));
         }
         let ids: BTreeSet<u32> = window.samples.iter().map(|sample| sample.labels).collect();
-        window.label_sets.extend(ids.into_iter().filter_map(|id| Some((id, set_of(id)?))));
+        window
+            .label_sets
+            .extend(ids.into_iter().filter_map(|id| Some((id, set_of(id)?.as_ref().clone()))));
     }
 
     /// Returns the record of a sample, which has one at most, and forgets the records before.

@@ -81,6 +81,9 @@ pub fn profile_id(pid: u32, tid: u32) -> String {
     format!("0x{pid:x}{tid:06x}")
 }
 
+/// The most label sets that a trace is known to have.
+const MAX_ANNOUNCED: usize = 100_000;
+
 /// Turns a thread's windows into events.
 #[derive(Clone)]
 pub struct ThreadTrace {
@@ -211,6 +214,10 @@ impl ThreadTrace {
             })
             .collect();
         let mut nodes = nodes.as_slice();
+        // A trace may announce a set again.
+        if self.announced.len() > MAX_ANNOUNCED {
+            self.announced.clear();
+        }
         let mut label_sets: Vec<_> = window.label_sets.iter().collect();
         for samples in window.samples.chunks(SAMPLES_PER_CHUNK) {
             let ids: Vec<u32> =
