@@ -103,6 +103,7 @@ test('the status line tells why nothing new is shown', () => {
   assert.equal(status({ growing: 0 }), 'the recordings have ended')
   assert.equal(status({ growing: 0, silentMs: 60_000 }), 'the recordings have ended, 60.0 s ago')
   assert.equal(status({ recordings: 0, processes: [] }), 'no recording so far')
+  assert.equal(status({ toMs: 0, fromMs: 0, processes: [] }), 'no samples so far')
   assert.match(status({ processes: [] }), /^nothing matches/)
   const failed = [{ file: 'a.json', reason: 'it does not exist' }]
   assert.equal(status({ failed, notes: ['left out 2'] }), 'a.json: it does not exist · left out 2')

@@ -12,7 +12,7 @@ const { selectionOf } = require('../../lib/offline.js')
  * @property {number} toMs end of it: the last event of any recording
  * @property {number} silentMs time since the recordings last grew
  * @property {number} growing count of the recordings that grow, or can grow
- * @property {number} recordings count of all recordings, also of those that ended before
+ * @property {number} recordings count of all recordings, also of those that have ended or have no event so far
  * @property {LiveProcess[]} processes
  * @property {import('../../index.js').ReportTimes} totals
  * @property {LiveFunction[]} functions empty unless the rows are by function

@@ -145,12 +145,13 @@ function statusLine({ view, problem }, { isPaused, isTyping, filter }) {
 }
 
 /** Returns why nothing new is shown, or an empty text. @param {LiveView} view */
-function silence({ silentMs, growing, recordings, processes }) {
+function silence({ silentMs, growing, recordings, processes, toMs }) {
   if (recordings === 0) return 'no recording so far'
   const time = formatTime(silentMs)
   if (growing === 0) {
     return `the recordings have ended${silentMs > SILENT_MS ? `, ${time} ago` : ''}`
   }
+  if (toMs === 0) return 'no samples so far'
   if (silentMs > SILENT_MS)
     return `no samples for ${time}: all threads are idle, blocked, stopped or gone`
   return processes.length === 0 ? 'nothing matches' : ''

@@ -51,7 +51,7 @@ pub(crate) struct Look {
     pub silent: Duration,
     /// Count of the recordings that grow, or can grow.
     pub growing: usize,
-    /// Count of all recordings.
+    /// Count of all recordings, also of those without an event so far.
     pub recordings: usize,
 }
 
@@ -65,8 +65,10 @@ struct FollowedFile {
 
 enum FileKind {
     Recording(Box<Followed>),
-    /// The file has no events so far.
-    Unfinished,
+    /// The file has no events so far. It gets none when its process is gone.
+    Unfinished {
+        pid: Option<u32>,
+    },
     /// The file cannot be followed, for this reason.
     Other(String),
 }
@@ -98,7 +100,7 @@ impl Follower {
         self.update(&inputs);
         let boot = self.newest_boot();
         let mut of_clock: Vec<(&Input, &mut Followed)> = Vec::new();
-        let mut others = 0;
+        let (mut others, mut unfinished, mut unfinished_alive) = (0, 0, 0);
         for (input, file) in inputs.iter().zip(&mut self.files) {
             match &mut file.kind {
                 FileKind::Recording(one) if one.head.boot == boot => of_clock.push((input, one)),
@@ -106,15 +108,19 @@ impl Follower {
                 FileKind::Other(reason) if input.is_named => {
                     failed.push(Failed { path: input.path.clone(), reason: reason.clone() });
                 }
-                FileKind::Unfinished | FileKind::Other(_) => {}
+                FileKind::Unfinished { pid } => {
+                    unfinished += 1;
+                    unfinished_alive += usize::from(pid.is_some_and(is_process_alive));
+                }
+                FileKind::Other(_) => {}
             }
         }
         let start_us = of_clock.iter().map(|(_, one)| one.head.start_us).min().unwrap_or(0);
         let to_us = of_clock.iter().map(|(_, one)| one.end_us).max().unwrap_or(0);
         let from_us = to_us.saturating_sub(length_us).max(start_us);
-        let growing = of_clock.iter().filter(|(_, one)| one.can_grow()).count();
+        let growing = unfinished_alive + of_clock.iter().filter(|(_, one)| one.can_grow()).count();
         let modified = of_clock.iter().map(|(_, one)| one.modified).max();
-        let recordings = of_clock.len();
+        let recordings = unfinished + of_clock.len();
         let mut slices = Vec::new();
         for (input, recording) in of_clock {
             match recording.look(input, from_us, to_us) {
@@ -183,7 +189,7 @@ impl FileKind {
     fn of(input: &Input) -> Self {
         match RecordingHead::of(input) {
             Ok(FoundHead::Recording(head)) => Self::Recording(Box::new(Followed::of(input, head))),
-            Ok(FoundHead::Unfinished) => Self::Unfinished,
+            Ok(FoundHead::Unfinished { pid }) => Self::Unfinished { pid },
             Ok(FoundHead::Other(reason)) => Self::Other(reason.to_owned()),
             Err(error) => Self::Other(format!("the file cannot be read: {error}")),
         }
@@ -200,7 +206,7 @@ impl FileKind {
                     Err(AppendError::Io(_)) => Self::Recording(recording),
                 }
             }
-            Self::Other(_) | Self::Unfinished if has_changed => Self::of(input),
+            Self::Other(_) | Self::Unfinished { .. } if has_changed => Self::of(input),
             same => same,
         }
     }

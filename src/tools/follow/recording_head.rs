@@ -28,8 +28,11 @@ pub(super) struct RecordingHead {
 /// The state of a file's beginning.
 pub(super) enum FoundHead {
     Recording(RecordingHead),
-    /// The file may become a recording: the first events are not written so far.
-    Unfinished,
+    /// The file may become a recording: the first events are not written so far. The process id is known
+    /// once the metadata is.
+    Unfinished {
+        pid: Option<u32>,
+    },
     /// The file is no recording that a follower can read, for this reason.
     Other(&'static str),
 }
@@ -41,7 +44,7 @@ impl RecordingHead {
         regular_file::open(&input.path)?.take(MAX_BYTES).read_to_end(&mut text)?;
         if !text.strip_prefix(b"{").is_some_and(ours::is_ours) {
             return Ok(match text.is_empty() {
-                true => FoundHead::Unfinished,
+                true => FoundHead::Unfinished { pid: None },
                 false => FoundHead::Other("it is not a trace that cpu-prof has recorded"),
             });
         }
@@ -49,7 +52,9 @@ impl RecordingHead {
             return Ok(
                 match text.len() as u64 == MAX_BYTES || !text.starts_with(b"{\"metadata\"") {
                     true => FoundHead::Other("it is not the recording of one thread"),
-                    false => FoundHead::Unfinished,
+                    false => {
+                        FoundHead::Unfinished { pid: read_header(input).and_then(|it| it.pid) }
+                    }
                 },
             );
         };

@@ -357,7 +357,7 @@ fn what_cannot_be_followed_is_told_if_it_was_named() {
     let folder = [dir.path().to_owned()];
     for _ in 0..2 {
         let look = follower.look(&folder, 60_000_000, &selection());
-        assert_eq!((look.recordings, look.loaded.failed.len()), (1, 0));
+        assert_eq!((look.recordings, look.loaded.failed.len()), (2, 0));
         assert_eq!(look.growing, 0);
     }
     let named = [merged, other, profile, broken, gone];
@@ -379,6 +379,24 @@ fn recordings_of_one_clock_are_shown() {
     assert_eq!(look.recordings, 1);
     assert!(look.silent.as_secs() < 30, "{:?}", look.silent);
     assert_eq!(look.loaded.notes.len(), 1, "{:?}", look.loaded.notes);
+}
+
+#[test]
+fn a_file_without_events_can_grow_while_its_process_lives() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.trace.json");
+    let paths = [dir.path().to_owned()];
+    let mut follower = Follower::default();
+    let mut counts = |text: &str| {
+        fs::write(&path, text).unwrap();
+        let look = follower.look(&paths, 1_000_000, &selection());
+        (look.recordings, look.growing)
+    };
+    let (head, _) = MAIN.split_once("{\"cat\":").unwrap();
+    let alive = format!("\"pid\":{}", std::process::id());
+    assert_eq!(counts(""), (1, 0));
+    assert_eq!(counts(&head.replace("\"pid\":4242", &alive)), (1, 1));
+    assert_eq!(counts(head), (1, 0));
 }
 
 #[test]
