@@ -1,15 +1,17 @@
 'use strict'
 
 // What an armed process costs, and how fast a recording starts and stops.
-// Arguments: [rounds=15]. Instructions need valgrind.
+// Arguments: [rounds=15] [part]. Instructions need valgrind.
 
 const { spawn, spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const { temporaryDirectory, PACKAGE } = require('../__test__/helpers/files.js')
 const { ask, socketOf } = require('../__test__/helpers/control.js')
+const { writeServer } = require('./http-load.js')
 
 const ROUNDS = Number(process.argv[2] ?? 15)
+const PART = process.argv[3] ?? 'all'
 const IDLE_MS = 5000
 const SHORT = ['-e', '0']
 /** Prints its peak memory, KiB. */
@@ -43,7 +45,7 @@ const PRELOAD = ['--require', PACKAGE]
 const median = (values) => values.sort((a, b) => a - b)[values.length >> 1]
 
 /** @param {string[]} args @param {typeof plain} options */
-function startUpMs(args, options) {
+function wallMs(args, options) {
   const before = performance.now()
   spawnSync(process.execPath, args, options)
   return performance.now() - before
@@ -136,29 +138,63 @@ async function underLoad() {
   return ms
 }
 
+/**
+ * Measures pairs of a plain and an armed program, in turns, so that a change of the machine meets both.
+ * @param {(args: string[], options: typeof plain) => number} measure @param {string[]} args
+ */
+function pairs(measure, args) {
+  const all = Array.from({ length: ROUNDS }, (_, round) => {
+    const runs = [() => measure(args, plain), () => measure([...PRELOAD, ...args], armed)]
+    return round % 2 === 0
+      ? runs.map((run) => run())
+      : runs
+          .reverse()
+          .map((run) => run())
+          .reverse()
+  })
+  const [a, b] = [0, 1].map((side) => median(all.map((pair) => pair[side])))
+  const difference = median(all.map(([without, within]) => within - without))
+  const ratio = median(all.map(([without, within]) => within / without))
+  return { a, b, difference, ratio }
+}
+
+/** What is measured of an armed process, by its name. @type {Record<string, () => unknown>} */
+const PARTS = {
+  startup() {
+    const { a, difference } = pairs(wallMs, SHORT)
+    console.log(`start-up, ms: ${a.toFixed(1)} + ${difference.toFixed(1)}`)
+  },
+  memory() {
+    const { a, difference } = pairs(peakKiB, PEAK)
+    console.log(`peak memory, KiB: ${a.toFixed(0)} + ${difference.toFixed(0)}`)
+  },
+  instructions() {
+    const without = instructions(SHORT, plain)
+    const counted = instructions([...PRELOAD, ...SHORT], armed)
+    console.log(`instructions, millions: ${without.toFixed(1)} + ${(counted - without).toFixed(1)}`)
+  },
+  server() {
+    const args = writeServer(folder)
+    const { a, b, ratio } = pairs(wallMs, args)
+    console.log(
+      `150,000 requests, ms: ${a.toFixed(0)}, armed ${b.toFixed(0)} (${ratio.toFixed(3)})`,
+    )
+  },
+  async waits() {
+    console.log(`waits of each thread in ${IDLE_MS / 1000} s: ${JSON.stringify(await idle())}`)
+  },
+  async load() {
+    for (const [what, values] of Object.entries(await underLoad())) {
+      const worst = Math.max(...values)
+      console.log(`${what}, ms: ${median(values).toFixed(1)}, at most ${worst.toFixed(1)}`)
+    }
+  },
+}
+
 async function main() {
   console.log(`Node ${process.version}, ${ROUNDS} rounds, medians`)
-  const both = (
-    /** @type {(args: string[], options: typeof plain) => number} */ measure,
-    /** @type {string[]} */ args,
-  ) => {
-    // In turns, so that a change of the machine meets both.
-    const differences = Array.from({ length: ROUNDS }, () => {
-      const without = measure(args, plain)
-      return [without, measure([...PRELOAD, ...args], armed)]
-    })
-    const [a, b] = [0, 1].map((side) => median(differences.map((pair) => pair[side])))
-    return `${a.toFixed(1)} + ${(b - a).toFixed(1)}`
-  }
-  console.log(`start-up, ms: ${both(startUpMs, SHORT)}`)
-  console.log(`peak memory, KiB: ${both(peakKiB, PEAK)}`)
-  const without = instructions(SHORT, plain)
-  const counted = instructions([...PRELOAD, ...SHORT], armed)
-  console.log(`instructions, millions: ${without.toFixed(1)} + ${(counted - without).toFixed(1)}`)
-  console.log(`waits of each thread in ${IDLE_MS / 1000} s: ${JSON.stringify(await idle())}`)
-  for (const [what, values] of Object.entries(await underLoad())) {
-    const worst = Math.max(...values)
-    console.log(`${what}, ms: ${median(values).toFixed(1)}, at most ${worst.toFixed(1)}`)
+  for (const [name, measure] of Object.entries(PARTS)) {
+    if (PART === 'all' || PART === name) await measure()
   }
 }
 

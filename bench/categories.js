@@ -8,6 +8,7 @@ const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
+const { writeServer } = require('./http-load.js')
 const { median } = require('./measure.js')
 const { writeProject } = require('./tsc-project.js')
 
@@ -21,43 +22,6 @@ const PRINT_CPU = `process.on('exit', () => {
   const { user, system } = process.cpuUsage()
   require('node:fs').writeSync(2, 'cpu ' + (user + system) + '\\n')
 })`
-
-const REQUESTS = 150_000
-const SERVER = `
-const http = require('node:http')
-const { spawn } = require('node:child_process')
-const rows = Array.from({ length: 40 }, (_, id) => ({ id, name: 'row ' + id, tags: ['a', 'b'] }))
-const render = (row) => '<tr><td>' + row.id + '</td><td>' + row.name + '</td></tr>'
-const server = http.createServer((request, response) => {
-  const url = new URL(request.url, 'http://localhost')
-  const data = JSON.parse(JSON.stringify(rows)).filter((row) => row.id % 3 < Number(url.searchParams.get('n')))
-  response.setHeader('content-type', 'text/html')
-  response.end('<table>' + data.map(render).join('') + '</table>')
-})
-server.listen(0, () => {
-  const env = { ...process.env, PORT: server.address().port, CPU_PROF_DIR: process.env.OTHER }
-  const client = spawn(process.execPath, [__dirname + '/client.js'], { env, stdio: 'inherit' })
-  client.on('exit', () => { server.close(); server.closeIdleConnections() })
-})`
-const CLIENT = `
-const http = require('node:http')
-const agent = new http.Agent({ keepAlive: true, maxSockets: 8 })
-let left = ${REQUESTS}
-function next() {
-  if (left-- <= 0) return
-  http.get({ port: process.env.PORT, path: '/rows?n=' + (left % 3), agent }, (response) => {
-    response.resume().on('end', next)
-  })
-}
-for (let i = 0; i < 8; i++) next()
-setInterval(() => { if (left < -7) process.exit() }, 20)`
-
-/** @param {string} dir */
-function server(dir) {
-  fs.writeFileSync(path.join(dir, 'server.js'), SERVER)
-  fs.writeFileSync(path.join(dir, 'client.js'), CLIENT)
-  return [path.join(dir, 'server.js')]
-}
 
 /** @param {string} name @param {string[]} args @param {number} rounds */
 function measure(name, args, rounds) {
@@ -97,7 +61,7 @@ function measure(name, args, rounds) {
 
 const rounds = Number(process.argv[2] ?? 7)
 const only = process.argv[3]
-for (const [name, make] of Object.entries({ tsc: writeProject, server })) {
+for (const [name, make] of Object.entries({ tsc: writeProject, server: writeServer })) {
   if (only !== undefined && only !== name) continue
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'cpu-prof-program-'))
   measure(name, make(dir), rounds)
