@@ -69,17 +69,25 @@ class Site {
     return { status, signal, stdout, stderr }
   }
 
+  /** The preload, for NODE_OPTIONS: a backslash between quotes would escape. */
+  get preload() {
+    return this.place('node_modules/@org/cpu-prof/index.js').replaceAll('\\', '/')
+  }
+
+  /** The command line. */
+  get cli() {
+    return this.place('node_modules/@org/cpu-prof/bin/cpu-prof.js')
+  }
+
   /** Runs the program with the preload in NODE_OPTIONS. @param {string[]} args @param {NodeJS.ProcessEnv} env */
   record(args, env) {
-    // Forward slashes: in NODE_OPTIONS a backslash between quotes escapes.
-    const preload = this.place('node_modules/@org/cpu-prof/index.js').replaceAll('\\', '/')
-    const NODE_OPTIONS = `--require "${preload}"`
+    const NODE_OPTIONS = `--require "${this.preload}"`
     return this.node([this.place('program/main.js'), ...args], { NODE_OPTIONS, ...env })
   }
 
   /** Runs the command line. @param {string[]} args @param {NodeJS.ProcessEnv} [env] */
   command(args, env) {
-    return this.node([this.place('node_modules/@org/cpu-prof/bin/cpu-prof.js'), ...args], env)
+    return this.node([this.cli, ...args], env)
   }
 
   /** Returns the report on a file of the project. @param {string} file */
@@ -233,6 +241,38 @@ const CHECKS = {
     return undefined
   },
 
+  'is armed, and starts and stops over its socket'(site) {
+    const dir = site.newFolder()
+    const args = [site.preload, site.cli, site.place(dir), site.machine.execPath ?? '']
+    const { status, stdout, stderr } = site.node([
+      site.place('program/control.js'),
+      ...args.filter(Boolean),
+    ])
+    assert.equal(stderr, '')
+    assert.equal(status, 0)
+    const { pid, ps, start, again, stop, record, after } = JSON.parse(stdout)
+    // Others of this user can be armed too.
+    const listed = (/** @type {Ended} */ { stdout }) =>
+      JSON.parse(stdout).filter((/** @type {any} */ each) => String(each.pid) === pid)
+    assert.deepEqual(
+      listed(ps).map((/** @type {any} */ { recording }) => recording),
+      [null],
+      ps.stderr,
+    )
+    assert.equal(start.status, 0, start.stderr)
+    const [refused, asked] = again
+    assert.match(refused.stderr, /being recorded already/)
+    assert.match(asked.stdout, /recording/, asked.stderr)
+    const [{ files }] = JSON.parse(stop.stdout)
+    assert.deepEqual(files.map(basename), site.files(dir))
+    assert.equal(readTrace(site, dir).traceEvents.at(-1).name, 'trace.end')
+    checkPlanted(site, dir)
+    assert.equal(record.status, 0, record.stderr)
+    assert.match(record.stderr, new RegExp(`\\b${PLANTED} +`))
+    assert.deepEqual(listed(after), [], after.stderr)
+    return undefined
+  },
+
   'runs a command'(site) {
     const child = site.machine.execPath ?? ''
     const command = [site.execPath, site.place('program/main.js'), 'all', '600', child]
@@ -260,6 +300,11 @@ const CHECKS = {
     assert.ok(!fs.existsSync(path.join(site.project, 'made')))
     return undefined
   },
+}
+
+/** Returns the name of a file of any system. @param {string} file */
+function basename(file) {
+  return path.win32.basename(file)
 }
 
 /** Returns the only trace in a folder. @param {Site} site @param {string} folder */

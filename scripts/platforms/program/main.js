@@ -45,6 +45,13 @@ function api(ms, dir) {
   console.log(JSON.stringify(stop().files.map((/** @type {string} */ file) => path.basename(file))))
 }
 
+/** Works, a little at a time, until the parent is gone. */
+function controlled() {
+  process.once('disconnect', () => process.exit())
+  setInterval(() => planted(50))
+  process.send?.('ready')
+}
+
 if (!isMainThread) {
   planted(workerData)
 } else if (mode === 'all') {
@@ -55,6 +62,8 @@ if (!isMainThread) {
   remove(Number(args[0]), args[1])
 } else if (mode === 'api') {
   api(Number(args[0]), args[1])
+} else if (mode === 'controlled') {
+  controlled()
 } else {
   // Another process sends the signal, at any moment from now on.
   if (mode === 'terminate') spawnSync('sh', ['-c', `kill ${process.pid} &`])
