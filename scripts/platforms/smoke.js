@@ -250,7 +250,7 @@ const CHECKS = {
     ])
     assert.equal(stderr, '')
     assert.equal(status, 0)
-    const { pid, ps, start, again, stop, record, after } = JSON.parse(stdout)
+    const { pid, ps, start, again, replies, stop, record, after } = JSON.parse(stdout)
     // Others of this user can be armed too.
     const listed = (/** @type {Ended} */ { stdout }) =>
       JSON.parse(stdout).filter((/** @type {any} */ each) => String(each.pid) === pid)
@@ -263,6 +263,10 @@ const CHECKS = {
     const [refused, asked] = again
     assert.match(refused.stderr, /being recorded already/)
     assert.match(asked.stdout, /recording/, asked.stderr)
+    const [garbage, ...others] = replies.map(JSON.parse)
+    assert.equal(garbage.error.code, 'request')
+    // An emulator can be too slow for the second that a peer has.
+    for (const { v } of others) assert.equal(v, 1)
     const [{ files }] = JSON.parse(stop.stdout)
     assert.deepEqual(files.map(basename), site.files(dir))
     assert.equal(readTrace(site, dir).traceEvents.at(-1).name, 'trace.end')
