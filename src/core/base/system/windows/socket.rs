@@ -41,6 +41,7 @@ impl ControlSocket {
         let path = folder.join(name).with_extension(ENDING);
         let _ = fs::remove_file(&path);
         let mut file = OpenOptions::new()
+            .write(true)
             .access_mode(GENERIC_WRITE | DELETE)
             .share_mode(FILE_SHARE_READ)
             .custom_flags(FILE_FLAG_DELETE_ON_CLOSE)
