@@ -4,7 +4,6 @@
 mod clock;
 pub mod files;
 mod owner;
-mod pipe;
 mod process;
 mod processes;
 pub mod socket;
