@@ -8,8 +8,8 @@ const net = require('node:net')
 const path = require('node:path')
 const { run, message, temporaryDirectory } = require('./run.js')
 
-/** Why armed processes are not controlled here; false if they are. */
-const NEEDS_SOCKET = process.platform === 'win32' && 'processes are not controlled on Windows yet'
+/** Why armed processes are not controlled by this client here; false if they are. */
+const NEEDS_SOCKET = process.platform === 'win32' && 'a process of Windows has a pipe elsewhere'
 
 /**
  * @typedef {object} ArmedProgram

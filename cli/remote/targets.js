@@ -18,9 +18,9 @@ const { fail, printStatus } = require('../terminal/output.js')
  * @property {boolean} [inspector] whether processes that are not armed may be armed
  */
 
-const HOW_TO_ARM = IS_WINDOWS
-  ? 'on Windows, no process can be controlled from outside'
-  : "to arm a program, start it with CPU_PROF_START=off and NODE_OPTIONS='--require @org/cpu-prof'"
+/** A variable of cmd.exe has no quotes around its value. */
+const PRELOAD = IS_WINDOWS ? '--require @org/cpu-prof' : "'--require @org/cpu-prof'"
+const HOW_TO_ARM = `to arm a program, start it with CPU_PROF_START=off and NODE_OPTIONS=${PRELOAD}`
 
 /**
  * Returns the processes that words mean. Says why others are left out, which sets the exit code.

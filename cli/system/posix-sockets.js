@@ -21,13 +21,15 @@ function listSockets(env) {
     const id = privateId(folder)
     if (id !== undefined && !folders.has(id)) folders.set(id, folder)
   }
-  return [...folders.values()].flatMap((folder) =>
-    namesIn(folder).flatMap((name) => {
-      const file = path.join(folder, name)
-      const pid = Number(NAME.exec(name)?.[1])
-      return pid > 0 && isOwnSocket(file) ? [{ file, folder, pid }] : []
-    }),
-  )
+  return [...folders.values()].flatMap(namedIn).filter(({ file }) => isOwnSocket(file))
+}
+
+/** Returns what has the name of a socket in a folder. @param {string} folder @returns {ControlSocket[]} */
+function namedIn(folder) {
+  return namesIn(folder).flatMap((name) => {
+    const pid = Number(NAME.exec(name)?.[1])
+    return pid > 0 ? [{ file: path.join(folder, name), folder, pid }] : []
+  })
 }
 
 /** Returns the folders in which a process can have made its socket: one that is given is the only one. @param {NodeJS.ProcessEnv} env */
@@ -81,4 +83,4 @@ function removeSocket({ file }) {
   }
 }
 
-module.exports = { listSockets, removeSocket }
+module.exports = { listSockets, namedIn, removeSocket }

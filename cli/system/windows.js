@@ -3,7 +3,9 @@
 // What Windows tells and does.
 
 const childProcess = require('node:child_process')
+const path = require('node:path')
 const { loadTools } = require('../../lib/addon.js')
+const { namedIn } = require('./posix-sockets.js')
 
 /** The keys Ctrl-C and Ctrl-Break, and the end of the console. No other signal reaches a program. @type {NodeJS.Signals[]} */
 const SIGNALS = ['SIGINT', 'SIGBREAK', 'SIGHUP']
@@ -15,6 +17,9 @@ const NODE = /(^|[\\/])node\.exe$/i
 const DEVICE = /(^|[\\/])(con|prn|aux|nul|com[1-9¹²³]|lpt[1-9¹²³]|conin\$|conout\$) *(\.[^\\/]*)?$/i
 /** The namespace of devices and pipes. */
 const DEVICE_PATH = /^[\\/]{2}\.[\\/]/
+
+/** The name of a pipe by which a process is controlled. */
+const PIPE = /^\\\\\.\\pipe\\cpu-prof-\d+-\d+$/
 
 /** What a change of files fails with while another program has a file open. */
 const BUSY = ['EACCES', 'EBUSY', 'EPERM']
@@ -81,6 +86,20 @@ function endBySignal() {
 }
 
 /**
+ * Lists the sockets of this user's armed processes: a file of the user tells the name of a pipe.
+ * @param {NodeJS.ProcessEnv} env @returns {import('./index.js').ControlSocket[]}
+ */
+function listSockets({ CPU_PROF_SOCKET: given, LOCALAPPDATA: local }) {
+  const usual = local && path.isAbsolute(local) ? path.join(local, 'cpu-prof') : undefined
+  const folder = given && path.isAbsolute(given) ? given : usual
+  if (folder === undefined) return []
+  return namedIn(folder).flatMap((socket) => {
+    const pipe = loadTools().cpuProfReadOwnFile(folder, path.basename(socket.file)) ?? ''
+    return PIPE.test(pipe) ? [{ ...socket, file: pipe }] : []
+  })
+}
+
+/**
  * Calls a change of files, again if that fails because another program has a file open. Virus scanners
  * and indexers open new files for moments.
  * @template T @param {() => T} change @returns {T}
@@ -119,8 +138,8 @@ module.exports = {
   isDevice: (file) => DEVICE.test(file) || DEVICE_PATH.test(file),
   // A new folder has the access of the folder above, not a mode.
   isPrivate: (folder) => loadTools().cpuProfMakePrivate(folder),
-  // No process opens a control socket here.
-  listSockets: () => [],
+  listSockets,
+  // The system removes the file of a socket with the process.
   removeSocket: () => {},
   ownerOf: () => undefined,
   seesFolder: () => undefined,

@@ -242,7 +242,6 @@ const CHECKS = {
   },
 
   'is armed, and starts and stops over its socket'(site) {
-    if (site.machine.isWindows) return 'processes are not controlled on Windows yet'
     const dir = site.newFolder()
     const args = [site.preload, site.cli, site.place(dir), site.machine.execPath ?? '']
     const { status, stdout, stderr } = site.node([

@@ -91,7 +91,7 @@ function outerRun({ NODE_OPTIONS = '' }) {
  * @param {string} folder @param {string} file its name @returns {RunInfo | undefined}
  */
 function readInfo(folder, file) {
-  const text = loadTools().cpuProfReadRunFile(folder, file)
+  const text = loadTools().cpuProfReadOwnFile(folder, file)
   if (text === null) return undefined
   try {
     const info = JSON.parse(text)

@@ -1,7 +1,7 @@
 'use strict'
 
 // Controls an armed program by the command line: `node control.js <preload> <cpu-prof.js> <dir> [node]`.
-// Prints what each command said, as JSON. On the machine itself.
+// Prints what each command said, as JSON. On the machine itself, since only there is the socket.
 
 const { execFile, fork } = require('node:child_process')
 const net = require('node:net')

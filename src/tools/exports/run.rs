@@ -86,10 +86,9 @@ pub(crate) fn make_private(folder: String) -> bool {
     files::make_private_folder(folder.as_ref())
 }
 
-/// Returns the text of a file in the folder of a run; nothing if another user can have made the file
-/// or the folder.
-#[napi(js_name = "cpuProfReadRunFile", catch_unwind)]
-pub(crate) fn read_run_file(folder: String, file: String) -> Option<String> {
+/// Returns the text of a file in a folder; nothing if another user can have made the file or the folder.
+#[napi(js_name = "cpuProfReadOwnFile", catch_unwind)]
+pub(crate) fn read_own_file(folder: String, file: String) -> Option<String> {
     String::from_utf8(run_folder::read(folder.as_ref(), &file)?).ok()
 }
 

@@ -2,6 +2,7 @@
 //! names here, which answer none where the system cannot tell. `posix` is common to several systems.
 //! What follows from them for all systems is here.
 
+mod common_socket;
 pub mod cpu_times;
 mod listed_process;
 // Here for its tests, which run on every system.

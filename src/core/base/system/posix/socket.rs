@@ -4,19 +4,16 @@
 //! all systems (`interprocess` 2.4) have no time limits for Windows' pipes, without which a silent peer
 //! would hold the socket for ever.
 
-use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use super::super::common_socket::{self, ENDING};
 use super::user;
-
-/// Ending of the names of sockets. A socket without it is not ready.
-const ENDING: &str = "sock";
 
 /// A socket that waits for peers.
 #[derive(Debug)]
@@ -36,7 +33,8 @@ impl ControlSocket {
     pub fn open(folder: &Path, name: &str) -> io::Result<Self> {
         make_folder(folder)?;
         let path = folder.join(name).with_extension(ENDING);
-        // A socket refuses connections until it listens, and would be taken for a left one.
+        // A socket refuses connections until it listens, and would be taken for a left one. Without the
+        // ending it is not ready.
         let unready = folder.join(name);
         let _ = fs::remove_file(&unready);
         let listener = UnixListener::bind(&unready)?;
@@ -63,16 +61,22 @@ impl ControlSocket {
 
     /// Removes the sockets beside this one that nobody serves: their processes have ended.
     pub fn remove_left_sockets(&self) {
-        let Some(entries) = self.path.parent().and_then(|folder| fs::read_dir(folder).ok()) else {
-            return;
-        };
-        for path in entries.flatten().map(|entry| entry.path()) {
-            let is_socket = path.extension() == Some(OsStr::new(ENDING)) && path != self.path;
-            if is_socket && is_left(&path) {
+        for path in common_socket::others(&self.path) {
+            if is_left(&path) {
                 let _ = fs::remove_file(path);
             }
         }
     }
+}
+
+/// Returns the folders that a socket can be in, the best first.
+pub fn usual_folders() -> Vec<PathBuf> {
+    let own = format!("cpu-prof-{}", user().unwrap_or_default());
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let runtime = runtime.filter(|folder| folder.is_absolute());
+    // The last is for a root that cannot be written.
+    let shared = [std::env::temp_dir(), "/dev/shm".into()].map(|folder| folder.join(&own));
+    runtime.map(|folder| folder.join("cpu-prof")).into_iter().chain(shared).collect()
 }
 
 /// Returns whether nobody serves a socket. The system refuses a connection of another kind at once, and
@@ -86,43 +90,19 @@ fn is_left(path: &Path) -> bool {
 impl Peer {
     /// Reads a line without its end, of at most `most_bytes`, within `time`.
     pub fn read_line(&mut self, most_bytes: usize, time: Duration) -> io::Result<Vec<u8>> {
-        let deadline = Instant::now() + time;
-        let mut line = Vec::new();
-        let mut buffer = [0; 4096];
-        loop {
-            self.0.set_read_timeout(Some(left_until(deadline)?))?;
-            let length = self.0.read(&mut buffer)?;
-            let read = &buffer[..length];
-            let end = read.iter().position(|byte| *byte == b'\n');
-            line.extend_from_slice(&read[..end.unwrap_or(length)]);
-            if line.len() > most_bytes {
-                return Err(ErrorKind::InvalidData.into());
-            }
-            if end.is_some() {
-                return Ok(line);
-            }
-            if length == 0 {
-                return Err(ErrorKind::UnexpectedEof.into());
-            }
-        }
+        common_socket::read_line(most_bytes, time, |to, left| {
+            self.0.set_read_timeout(Some(left))?;
+            self.0.read(to)
+        })
     }
 
     /// Writes all bytes within `time`.
-    pub fn write(&mut self, mut bytes: &[u8], time: Duration) -> io::Result<()> {
-        let deadline = Instant::now() + time;
-        while !bytes.is_empty() {
-            self.0.set_write_timeout(Some(left_until(deadline)?))?;
-            let length = self.0.write(bytes)?;
-            bytes = &bytes[length..];
-        }
-        Ok(())
+    pub fn write(&mut self, bytes: &[u8], time: Duration) -> io::Result<()> {
+        common_socket::write_all(bytes, time, |from, left| {
+            self.0.set_write_timeout(Some(left))?;
+            self.0.write(from)
+        })
     }
-}
-
-/// Returns the time that is left, which is not zero.
-fn left_until(deadline: Instant) -> io::Result<Duration> {
-    let left = deadline.saturating_duration_since(Instant::now());
-    if left.is_zero() { Err(ErrorKind::TimedOut.into()) } else { Ok(left) }
 }
 
 /// Creates a folder that only this user can enter. What has the path already must be such a folder.

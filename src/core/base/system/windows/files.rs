@@ -16,7 +16,6 @@ use windows_sys::Win32::Foundation::{
     ERROR_ACCESS_DENIED, ERROR_SHARING_VIOLATION, FALSE, GENERIC_READ, GENERIC_WRITE, HANDLE,
     INVALID_HANDLE_VALUE,
 };
-use windows_sys::Win32::Security::SECURITY_ATTRIBUTES;
 use windows_sys::Win32::Storage::FileSystem::{
     BY_HANDLE_FILE_INFORMATION, CREATE_NEW, CreateFileW, FILE_ATTRIBUTE_NORMAL,
     FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT, FILE_READ_ATTRIBUTES,
@@ -90,11 +89,7 @@ pub fn write_all_at(file: &File, mut bytes: &[u8], mut at: u64) -> io::Result<()
 /// already, a link included.
 pub(crate) fn create_private(given: &Path) -> io::Result<File> {
     let path = wide(given)?;
-    let attributes = PrivateDescriptor::of_files().map(|descriptor| SECURITY_ATTRIBUTES {
-        nLength: mem::size_of::<SECURITY_ATTRIBUTES>() as u32,
-        lpSecurityDescriptor: descriptor.as_ptr(),
-        bInheritHandle: FALSE,
-    });
+    let attributes = PrivateDescriptor::of_files().map(PrivateDescriptor::attributes);
     // SAFETY: the path ends in a NUL, and the attributes live during the call. The handle that the call
     // opens is closed on drop.
     unsafe {

@@ -4,6 +4,7 @@
 mod clock;
 pub mod files;
 mod owner;
+mod pipe;
 mod process;
 mod processes;
 pub mod socket;

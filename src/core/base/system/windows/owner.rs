@@ -14,8 +14,8 @@ use windows_sys::Win32::Security::Authorization::{
 use windows_sys::Win32::Security::{
     DACL_SECURITY_INFORMATION, EqualSid, GetTokenInformation, IsWellKnownSid,
     OWNER_SECURITY_INFORMATION, PROTECTED_DACL_SECURITY_INFORMATION, PSECURITY_DESCRIPTOR, PSID,
-    SetFileSecurityW, TOKEN_QUERY, TOKEN_USER, TokenUser, WinBuiltinAdministratorsSid,
-    WinLocalSystemSid,
+    SECURITY_ATTRIBUTES, SetFileSecurityW, TOKEN_QUERY, TOKEN_USER, TokenUser,
+    WinBuiltinAdministratorsSid, WinLocalSystemSid,
 };
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, OpenProcessToken};
 
@@ -91,9 +91,13 @@ impl PrivateDescriptor {
         is_made.then_some(Self(descriptor))
     }
 
-    /// Returns the address of the descriptor, which lives as long as the process.
-    pub(super) fn as_ptr(&self) -> PSECURITY_DESCRIPTOR {
-        self.0
+    /// Returns the attributes of what is made with this descriptor, which lives as long as the process.
+    pub(super) fn attributes(&self) -> SECURITY_ATTRIBUTES {
+        SECURITY_ATTRIBUTES {
+            nLength: mem::size_of::<SECURITY_ATTRIBUTES>() as u32,
+            lpSecurityDescriptor: self.0,
+            bInheritHandle: FALSE,
+        }
     }
 }
 
@@ -103,7 +107,7 @@ pub(super) fn close_folder(path: &[u16]) -> bool {
     let what = DACL_SECURITY_INFORMATION | PROTECTED_DACL_SECURITY_INFORMATION;
     PrivateDescriptor::of_folder().is_some_and(|descriptor| {
         // SAFETY: the path ends in a NUL, and the descriptor is valid. The call changes neither.
-        unsafe { SetFileSecurityW(path.as_ptr(), what, descriptor.as_ptr()) != FALSE }
+        unsafe { SetFileSecurityW(path.as_ptr(), what, descriptor.0) != FALSE }
     })
 }
 

@@ -16,7 +16,7 @@ use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::start::SocketFolder;
 use cpu_prof_core::base::stderr::warn_once;
 use cpu_prof_core::base::system;
-use cpu_prof_core::base::system::socket::{ControlSocket, Peer};
+use cpu_prof_core::base::system::socket::{ControlSocket, Peer, usual_folders};
 
 /// Time that a peer has for its request, and as long again for the reply.
 const PEER_TIME: Duration = Duration::from_secs(1);
@@ -48,8 +48,12 @@ fn socket(folder: &SocketFolder) -> Result<ControlSocket, String> {
     }
     let start = system::process_start_ms().unwrap_or_default();
     let name = format!("{}-{start}", std::process::id());
+    let folders = match folder {
+        SocketFolder::Given(folder) => vec![folder.clone()],
+        SocketFolder::Usual | SocketFolder::Forbidden => usual_folders(),
+    };
     let mut problem = None;
-    for folder in folders(folder) {
+    for folder in folders {
         match ControlSocket::open(&folder, &name) {
             Ok(socket) => return Ok(socket),
             Err(error) => drop(problem.get_or_insert((folder, error))),
@@ -59,19 +63,6 @@ fn socket(folder: &SocketFolder) -> Result<ControlSocket, String> {
         Some((folder, error)) => format!("{} cannot be used: {error}", folder.display()),
         None => "there is no folder for its socket".into(),
     })
-}
-
-/// Returns the folders that the socket can be in, the best first.
-fn folders(folder: &SocketFolder) -> Vec<PathBuf> {
-    if let SocketFolder::Given(folder) = folder {
-        return vec![folder.clone()];
-    }
-    let own = format!("cpu-prof-{}", system::user().unwrap_or_default());
-    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    let runtime = runtime.filter(|folder| folder.is_absolute());
-    // The last is for a root that cannot be written.
-    let shared = [std::env::temp_dir(), "/dev/shm".into()].map(|folder| folder.join(&own));
-    runtime.map(|folder| folder.join("cpu-prof")).into_iter().chain(shared).collect()
 }
 
 /// Serves the socket on a thread of its own.
