@@ -3,7 +3,7 @@
 // Finds the processes that a command controls, and says which it cannot reach.
 
 const { WRONG_USAGE } = require('../exit-codes.js')
-const { choose } = require('../control/choose.js')
+const { choose, nameOf } = require('../control/choose.js')
 const { listArmed } = require('../control/processes.js')
 const { explain } = require('../control/refusal.js')
 const { readParents } = require('../control/tree.js')
@@ -52,6 +52,11 @@ async function findTargets(words, { all, tree, inspector }, canArm = false) {
     else if (!canArm) fail(`${text}; ${HOW_TO_ARM}`)
   }
   if (!inspector) for (const { text } of found.left) printStatus(`${text}, and is left out`)
+  if (canArm && found.below.length > 0) {
+    printStatus(
+      `left out, because below: ${found.below.map(nameOf).join(', ')}; --tree includes them`,
+    )
+  }
   return found.chosen
 }
 
