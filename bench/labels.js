@@ -1,7 +1,7 @@
 'use strict'
 
-// Measures what labels cost: a call of label(), a labelled span, and the CPU time of a recorded HTTP server whose requests
-// are labelled in every second block. Usage: node bench/labels.js [blocks]
+// Measures what labels cost: a call of label(), a labelled span, and the CPU time of a recorded HTTP server
+// whose requests are labelled in every second block. Usage: node bench/labels.js [blocks]
 
 const { AsyncLocalStorage } = require('node:async_hooks')
 const { spawn } = require('node:child_process')

@@ -3,12 +3,13 @@
 // Finds the processes that a command controls, and says which it cannot reach.
 
 const { WRONG_USAGE } = require('../exit-codes.js')
-const { choose, nameOf } = require('../control/choose.js')
+const { choose } = require('../control/choose.js')
 const { listArmed } = require('../control/processes.js')
 const { explain } = require('../control/refusal.js')
 const { readParents } = require('../control/tree.js')
 const { IS_WINDOWS } = require('../system/index.js')
 const { fail, printStatus } = require('../terminal/output.js')
+const { formatCount } = require('../terminal/units.js')
 
 /** @typedef {import('../control/processes.js').Armed} Armed */
 /**
@@ -53,9 +54,8 @@ async function findTargets(words, { all, tree, inspector }, canArm = false) {
   }
   if (!inspector) for (const { text } of found.left) printStatus(`${text}, and is left out`)
   if (canArm && found.below.length > 0) {
-    printStatus(
-      `left out, because below: ${found.below.map(nameOf).join(', ')}; --tree includes them`,
-    )
+    const below = formatCount(found.below.length, 'armed process', 'armed processes')
+    printStatus(`left out: ${below} below; --tree includes them`)
   }
   return found.chosen
 }

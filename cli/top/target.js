@@ -44,8 +44,9 @@ async function targetOf(word, hasTree) {
   // The script of a process is a file too.
   const isOfRecordings = place?.isDirectory() || (place !== undefined && word.endsWith('.json'))
   const pid = isOfRecordings ? undefined : await findProcess(word, hasTree)
-  if (pid !== undefined)
+  if (pid !== undefined) {
     return { title: `process ${pid}`, inputs: await followProcess(pid, hasTree) }
+  }
   if (place !== undefined) return { title: word, inputs: async () => [word] }
   throw new Error(
     `${word} does not exist: name a process by its pid or a text, or files or folders of recordings`,
@@ -132,7 +133,8 @@ function processesBelow(pid) {
 async function explainNone(pid, hasTree) {
   const armed = (await listArmed()).some((one) => one.pid === pid)
   if (armed) {
-    return `process ${pid} is armed, and not recording; to start it: cpu-prof start ${pid}${hasTree ? ' --tree' : ''}`
+    const start = `cpu-prof start ${pid}${hasTree ? ' --tree' : ''}`
+    return `process ${pid} is armed, and not recording; to start it: ${start}`
   }
   const other = hasTree ? '' : ', or add --tree for its children'
   return (
