@@ -1,7 +1,7 @@
 'use strict'
 
-// Measures what labels cost: a call of label(), and the CPU time of a recorded HTTP server whose requests
-// are labelled in every second block. Usage: node bench/labels.js [blocks]
+// Measures what labels cost: a call of label(), a labelled span, and the CPU time of a recorded HTTP server
+// whose requests are labelled in every second block. Usage: node bench/labels.js [blocks]
 
 const { AsyncLocalStorage } = require('node:async_hooks')
 const { spawn } = require('node:child_process')
@@ -9,6 +9,9 @@ const fs = require('node:fs')
 const http = require('node:http')
 const os = require('node:os')
 const path = require('node:path')
+const { ROOT_CONTEXT, trace } = require('@opentelemetry/api')
+const { AsyncLocalStorageContextManager } = require('@opentelemetry/context-async-hooks')
+const { NodeTracerProvider } = require('@opentelemetry/sdk-trace-node')
 const { label, start, stop } = require('../index.js')
 const { median } = require('./measure.js')
 
@@ -64,6 +67,28 @@ function measureCalls() {
   )
 }
 
+/** Measures a span of OpenTelemetry that is active for a call, with the hook of docs/labels.md and without. */
+function measureSpans() {
+  class LabellingContextManager extends AsyncLocalStorageContextManager {
+    /** @type {AsyncLocalStorageContextManager['with']} */
+    with(context, fn, thisArg, ...args) {
+      const { traceId = '', spanId = '' } = trace.getSpanContext(context) ?? {}
+      return label({ traceId, spanId }, () => super.with(context, fn, thisArg, ...args))
+    }
+  }
+  const tracer = new NodeTracerProvider().getTracer('bench')
+  const fn = () => {}
+  /** @param {AsyncLocalStorageContextManager} manager */
+  const within = (manager) => {
+    const span = tracer.startSpan('work', {}, ROOT_CONTEXT)
+    manager.with(trace.setSpan(ROOT_CONTEXT, span), fn)
+    span.end()
+  }
+  const [plain, labelling] = [new AsyncLocalStorageContextManager(), new LabellingContextManager()]
+  const [without, labelled] = [nsOf(() => within(plain)), nsOf(() => within(labelling))]
+  console.log(`an active span ${without} ns, with labels ${labelled} ns`)
+}
+
 /** @param {number} blocks */
 function measureServer(blocks) {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'cpu-prof-labels-'))
@@ -100,4 +125,5 @@ function measureServer(blocks) {
 
 console.log(process.version)
 measureCalls()
+measureSpans()
 measureServer(Number(process.argv[2] ?? 21))

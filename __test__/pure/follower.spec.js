@@ -174,7 +174,7 @@ test('top tells what it cannot watch', async () => {
   assert.match(notRecorded.stderr, /is not recorded.*cpu-prof run.*--tree/)
   const gone = await look('gone.json')
   assert.deepEqual([gone.code, gone.stdout], [1, ''])
-  assert.match(gone.stderr, /^cpu-prof: gone\.json does not exist: name a process id/)
+  assert.match(gone.stderr, /^cpu-prof: gone\.json does not exist: name a process by its pid or/)
   const other = path.join(cwd, 'other.json')
   fs.writeFileSync(other, '[]')
   const notOurs = await look(other)

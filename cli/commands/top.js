@@ -19,7 +19,7 @@ function define(program) {
         'last run in profiles. Without a terminal, prints lines until the recordings end. The key ? ' +
         'tells all keys.',
     )
-    .argument('[input...]', 'process ids, files and folders')
+    .argument('[input...]', 'process ids, texts in the label of an armed one, files and folders')
     .addOption(new Option('--by <what>', 'the rows at first').choices(KINDS).default('function'))
     .addOption(
       new Option('--sort <time>', 'the order at first').choices(['self', 'total']).default('self'),
