@@ -43,7 +43,7 @@ function labelTable(report, { whole, hasCritical, cwd }) {
   }
 }
 
-/** Returns the function with the most work for a label, by the name of its file. @param {ReportLabel} label @param {string} cwd */
+/** Returns the function with the most work for a label, by the name of its file. @param {Pick<ReportLabel, 'hottest'>} label @param {string} cwd */
 function hottestOf({ hottest }, cwd) {
   if (hottest === undefined) return ''
   const place = formatPlace(hottest, cwd).split('/').at(-1) ?? ''
@@ -89,4 +89,4 @@ function nameOf({ labels, name, ms }) {
   return `${isRequest ? request : name} (${formatTime(ms)})`
 }
 
-module.exports = { HOTTEST, hasLabels, labelTable, inFlightTexts }
+module.exports = { HOTTEST, hasLabels, hottestOf, labelTable, inFlightTexts }
