@@ -62,7 +62,7 @@ describe('an armed program', together, () => {
       assert.equal(v, 1)
       assert.ok(status.armedMs <= before && status.armedMs > before - 60_000, status.armedMs)
       assert.match(status.script, /armed\.js$/)
-      assert.match(status.label, /armed\.js: idle idle \(pid \d+\)/)
+      assert.match(status.label, /armed\.js idle idle \(pid \d+\)/)
       assert.deepEqual(status.argv.slice(2), ['idle', 'idle'])
       const { pid, ppid, node, cwd, threads, conditions, recording, last } = status
       assert.deepEqual(
