@@ -14,6 +14,7 @@ const { quotePath } = require('../terminal/shell.js')
 /** @typedef {import('../control/processes.js').Armed} Armed */
 /** @typedef {import('./record.js').Started} Started */
 
+/** The start of a folder's name, before the id of its process. */
 const PREFIX = 'cpu-prof-record-'
 
 /**
@@ -79,7 +80,7 @@ function createTemporary(targets) {
   const problems = []
   for (const parent of parentsFor(targets)) {
     try {
-      return fs.mkdtempSync(path.join(parent, PREFIX))
+      return fs.mkdtempSync(path.join(parent, `${PREFIX}${process.pid}-`))
     } catch (error) {
       problems.push(/** @type {Error} */ (error).message)
     }
@@ -99,4 +100,4 @@ function parentsFor(targets) {
   return [...(isShared ? [temporary] : []), ...new Set(ofSockets)]
 }
 
-module.exports = { openFolder }
+module.exports = { openFolder, PREFIX }

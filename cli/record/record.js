@@ -12,6 +12,7 @@ const { findTargets } = require('../remote/targets.js')
 const { fail, messageOf, printStatus } = require('../terminal/output.js')
 const { openFolder } = require('./folder.js')
 const { watchInterruption } = require('./interruption.js')
+const { printRemains } = require('./remains.js')
 const { planResult, writeResult } = require('./result.js')
 const { waitForEnd } = require('./wait.js')
 
@@ -67,6 +68,7 @@ async function record(words, { for: forMs, settings, ...options }) {
     const isWhole = await writeResult(folder.recordings(running), plan, options)
     // A file that still grows would be written again if it was removed.
     if (!areComplete || !isWhole) folder.keep()
+    if (!options.quiet) printRemains()
   } finally {
     folder.close()
     interruption.close()

@@ -69,6 +69,7 @@
  * @property {(a: string, b: string) => boolean} isSamePath compares absolute paths
  * @property {(env: NodeJS.ProcessEnv) => ControlSocket[]} listSockets returns the sockets of this user's
  *   armed processes
+ * @property {(env: NodeJS.ProcessEnv) => string[]} socketFolders returns the folders of these sockets
  * @property {(socket: ControlSocket) => void} removeSocket removes the socket of a process that has ended
  * @property {(pid: number) => number | undefined} ownerOf returns the user of a process; undefined if
  *   the system does not tell

@@ -13,15 +13,20 @@ const NEW_MS = 10_000
 
 /** @typedef {import('./index.js').ControlSocket} ControlSocket */
 
-/** Lists the sockets of this user's armed processes. @param {NodeJS.ProcessEnv} env @returns {ControlSocket[]} */
-function listSockets(env) {
+/** Returns the folders in which the sockets of this user's armed processes are. @param {NodeJS.ProcessEnv} env */
+function socketFolders(env) {
   /** Folders by what they are: one can have two paths. @type {Map<string, string>} */
   const folders = new Map()
   for (const folder of candidates(env)) {
     const id = privateId(folder)
     if (id !== undefined && !folders.has(id)) folders.set(id, folder)
   }
-  return [...folders.values()].flatMap((folder) =>
+  return [...folders.values()]
+}
+
+/** Lists the sockets of this user's armed processes. @param {NodeJS.ProcessEnv} env @returns {ControlSocket[]} */
+function listSockets(env) {
+  return socketFolders(env).flatMap((folder) =>
     namesIn(folder).flatMap((name) => {
       const file = path.join(folder, name)
       const pid = Number(NAME.exec(name)?.[1])
@@ -81,4 +86,4 @@ function removeSocket({ file }) {
   }
 }
 
-module.exports = { listSockets, removeSocket }
+module.exports = { listSockets, removeSocket, socketFolders }

@@ -5,7 +5,7 @@
 const { spawn } = require('node:child_process')
 const fs = require('node:fs')
 const { isatty } = require('node:tty')
-const { listSockets, removeSocket } = require('./posix-sockets.js')
+const { listSockets, removeSocket, socketFolders } = require('./posix-sockets.js')
 
 /** @type {NodeJS.Signals[]} */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGALRM']
@@ -68,6 +68,7 @@ module.exports = {
   isPrivate,
   listSockets,
   removeSocket,
+  socketFolders,
   // Only Linux tells.
   ownerOf: () => undefined,
   seesFolder: () => undefined,

@@ -122,6 +122,7 @@ module.exports = {
   // No process opens a control socket here.
   listSockets: () => [],
   removeSocket: () => {},
+  socketFolders: () => [],
   ownerOf: () => undefined,
   seesFolder: () => undefined,
   isSamePath: (a, b) => a.toLowerCase() === b.toLowerCase(),
