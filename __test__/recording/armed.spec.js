@@ -187,6 +187,16 @@ describe('an armed program', together, () => {
     assert.equal(stderr, '')
   })
 
+  test('tells in a .cpuprofile who started it', async () => {
+    await runArmed(['armed.js', 'working'], async ({ ask }) => {
+      await ask({ do: 'start', by: 'me (pid 7)', settings: { format: 'cpuprofile' } })
+      const { stopped } = await ask({ do: 'stop' })
+      assert.equal(stopped.files.length, 1)
+      const profile = JSON.parse(fs.readFileSync(stopped.files[0], 'utf8'))
+      assert.deepEqual(profile['cpu-prof'].start, { by: 'me (pid 7)' })
+    })
+  })
+
   test('ends a recording by itself after a time', async () => {
     await runArmed(['armed.js', 'working'], async ({ child, ask, status }) => {
       const { status: first } = await ask({ do: 'start', by: 'timer', forMs: 2000 })
