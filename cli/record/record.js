@@ -47,12 +47,12 @@ async function record(words, { for: forMs, settings, ...options }) {
   }
   const interruption = watchInterruption(folder.keep)
   try {
-    const request = {
+    const { pathFor } = folder
+    const started = await startAll(targets, (target) => ({
       by: `cpu-prof record (pid ${process.pid})`,
-      settings: { ...settings, ...FILES, dir: folder.path },
+      settings: { ...settings, ...FILES, dir: pathFor(target) },
       forMs: forMs + MARGIN_MS,
-    }
-    const started = await startAll(targets, request)
+    }))
     const running = started.filter(
       (one) => folder.hasFilesOf(one) || refuseFolder(one, folder.path),
     )

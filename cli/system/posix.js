@@ -49,6 +49,29 @@ function isPrivate(folder) {
   return uid === process.geteuid?.() && (mode & 0o022) === 0
 }
 
+/**
+ * Calls a function with the rights of the user of a process, if this user is root: a path in a folder of
+ * that user can lead anywhere.
+ * @param {import('./index.js').ControlSocket} socket @param {() => any} call
+ */
+function asUserOf({ user, group }, call) {
+  const { geteuid, getegid, getgroups, seteuid, setegid, setgroups } = process
+  if (user === geteuid?.() || !getegid || !getgroups || !seteuid || !setegid || !setgroups) {
+    return call()
+  }
+  const [ownUser, ownGroup, ownGroups] = [process.geteuid?.(), getegid(), getgroups()]
+  try {
+    setgroups([group])
+    setegid(group)
+    seteuid(user)
+    return call()
+  } finally {
+    seteuid(Number(ownUser))
+    setegid(ownGroup)
+    setgroups(ownGroups)
+  }
+}
+
 module.exports = {
   IS_WINDOWS: false,
   SIGNALS,
@@ -69,6 +92,7 @@ module.exports = {
   listSockets,
   removeSocket,
   socketFolders,
+  asUserOf,
   // Only Linux tells.
   ownerOf: () => undefined,
   seesFolder: () => undefined,

@@ -123,6 +123,7 @@ module.exports = {
   listSockets: () => [],
   removeSocket: () => {},
   socketFolders: () => [],
+  asUserOf: (_, call) => call(),
   ownerOf: () => undefined,
   seesFolder: () => undefined,
   isSamePath: (a, b) => a.toLowerCase() === b.toLowerCase(),
