@@ -219,6 +219,6 @@ test('a process of another user', { skip: !isRoot && 'only root can start one' }
   assert.equal(code, 1)
   assert.match(
     stderr,
-    /belongs to another user \(uid 65534\): run this as that user \(sudo -u '#65534'/,
+    /belongs to another user \(uid 65534\) and is not armed: run this as that user \(sudo -u '#65534'/,
   )
 })

@@ -3,7 +3,6 @@
 // `cpu-prof ps`: lists the processes that can be controlled.
 
 const { listArmed } = require('../control/processes.js')
-const { printRemains } = require('../record/remains.js')
 const { jsonText, workingDirectory } = require('../terminal/format.js')
 const { printResult, printStatus } = require('../terminal/output.js')
 const { screen } = require('../terminal/width.js')
@@ -12,12 +11,6 @@ const { HOW_TO_ARM } = require('./targets.js')
 
 /** @param {{ json?: boolean }} options */
 async function ps({ json }) {
-  await list(json)
-  printRemains()
-}
-
-/** @param {boolean} [json] */
-async function list(json) {
   const processes = await listArmed()
   if (json) return printResult(jsonText(processes.map(asJson)))
   if (processes.length === 0) return printStatus(`no process is armed; ${HOW_TO_ARM}`)

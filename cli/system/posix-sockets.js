@@ -5,9 +5,12 @@
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
+const { asUserOf } = require('./as-user.js')
 
 /** The name of a socket: the process's id and start. */
 const NAME = /^(\d{1,10})-\d+\.sock$/
+/** Sockets of a folder that are looked at, as a guard against a user who leaves any number to root. */
+const MAX_SOCKETS = 1000
 /** Age up to which a socket is new. */
 const NEW_MS = 10_000
 
@@ -89,7 +92,7 @@ function statOf(file) {
 /** @param {string} folder */
 function namesIn(folder) {
   try {
-    return fs.readdirSync(folder)
+    return fs.readdirSync(folder).slice(0, MAX_SOCKETS)
   } catch {
     return []
   }
@@ -102,10 +105,12 @@ function isSocketOf(file, user) {
 }
 
 /** Removes a socket that refuses connections: its process has ended. @param {ControlSocket} socket */
-function removeSocket({ file }) {
+function removeSocket(socket) {
+  const { file } = socket
   try {
     // A new socket refuses connections for a moment.
-    if (Date.now() - fs.lstatSync(file).mtimeMs > NEW_MS) fs.unlinkSync(file)
+    if (Date.now() - fs.lstatSync(file).mtimeMs > NEW_MS)
+      asUserOf(socket, () => fs.unlinkSync(file))
   } catch {
     // Another process was faster.
   }

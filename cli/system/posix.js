@@ -5,6 +5,7 @@
 const { spawn } = require('node:child_process')
 const fs = require('node:fs')
 const { isatty } = require('node:tty')
+const { asUserOf } = require('./as-user.js')
 const { listSockets, removeSocket, socketFolders } = require('./posix-sockets.js')
 
 /** @type {NodeJS.Signals[]} */
@@ -47,29 +48,6 @@ function endBySignal(signal) {
 function isPrivate(folder) {
   const { uid, mode } = fs.lstatSync(folder)
   return uid === process.geteuid?.() && (mode & 0o022) === 0
-}
-
-/**
- * Calls a function with the rights of the user of a process, if this user is root: a path in a folder of
- * that user can lead anywhere.
- * @param {import('./index.js').ControlSocket} socket @param {() => any} call
- */
-function asUserOf({ user, group }, call) {
-  const { geteuid, getegid, getgroups, seteuid, setegid, setgroups } = process
-  if (user === geteuid?.() || !getegid || !getgroups || !seteuid || !setegid || !setgroups) {
-    return call()
-  }
-  const [ownUser, ownGroup, ownGroups] = [process.geteuid?.(), getegid(), getgroups()]
-  try {
-    setgroups([group])
-    setegid(group)
-    seteuid(user)
-    return call()
-  } finally {
-    seteuid(Number(ownUser))
-    setegid(ownGroup)
-    setgroups(ownGroups)
-  }
 }
 
 module.exports = {
