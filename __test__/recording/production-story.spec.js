@@ -202,7 +202,7 @@ test('what a server leaves that is killed in a stall names the request', options
   const text = stdout.replace(/\s+/g, ' ')
   assert.match(
     text,
-    /breaks off .* requests? (was|were) running: .*http=GET \/index · route=\/index \(/,
+    /in flight in [^:]* at the end of the recording: .*http=GET \/index · route=\/index for /,
   )
   assert.match(stdout, /^ .*% .* {2}\/index +buildIndex \(app\.js:\d+\)$/m)
   assert.equal(server.stderr, '')

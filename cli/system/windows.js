@@ -122,6 +122,8 @@ module.exports = {
   // No process opens a control socket here.
   listSockets: () => [],
   removeSocket: () => {},
+  socketFolders: () => [],
+  asUserOf: (_, call) => call(),
   ownerOf: () => undefined,
   seesFolder: () => undefined,
   isSamePath: (a, b) => a.toLowerCase() === b.toLowerCase(),
