@@ -2,6 +2,9 @@
 
 // Records the thread that preloads the package.
 
+// What start() needs of a thread is here as well: each file that a preload loads costs tenths of a
+// millisecond.
+
 const { load, refuseOtherRuntimes } = require('./addon.js')
 
 // Copied now, because the program can patch both before the microtask of `nameWorker()` runs.
