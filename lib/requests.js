@@ -35,14 +35,27 @@ const KINDS = [
 /** The channel on which a server's request begins, in the asynchronous context of its handler. */
 const [{ begin: ANSWERED }] = KINDS
 
+/** The most requests that are noted before the addon takes them. */
+const MAX_NOTED = 256
+
+/** Numbers of a noted request: as `request_notes.rs` of the addon reads them. */
+const FIELDS = 6
+
+/** UTF-16 units of the names of noted requests. Node refuses longer requests. */
+const MAX_UNITS = 16_384
+
+/** Indexes of the count of the noted requests, and of that of the used units. */
+const COUNT = 0
+const USED = 1
+
 /**
  * Adds the requests of the calling thread to its recording. Returns the function that ends this.
  * @param {any} addon
  */
 function observe(addon) {
-  const offsetUs = clockOffsetUs()
   // Tests replace the clock of the program.
   const now = performance.now.bind(performance)
+  const note = notesOf(addon)
   const canLabel = addon.cpuProfCanLabel()
   const subscriptions = KINDS.flatMap(({ begin, end, name }, kind) => {
     /** The requests that have begun. @type {WeakMap<object, { name: string, startMs: number }>} */
@@ -58,14 +71,54 @@ function observe(addon) {
         if (known === undefined) return
         begun.delete(request)
         const { name, startMs } = known
-        const durationUs = (now() - startMs) * 1e3
-        const startUs = offsetUs + startMs * 1e3
-        addon.cpuProfRequest(kind, name, response?.statusCode, startUs, startMs, durationUs)
+        note(kind, name, response?.statusCode, startMs, now() - startMs)
       }),
     ]
   })
   return () => {
     for (const unsubscribe of subscriptions) unsubscribe()
+    addon.cpuProfTakeRequests()
+  }
+}
+
+/**
+ * Returns the function that notes a request that has ended, in memory of which the addon takes the requests
+ * with each window.
+ * @param {any} addon
+ */
+function notesOf(addon) {
+  // Kept on the addon because the addon reads the memory. With a buffer of its own, an array has a fixed place.
+  addon.requestNotes ??= {
+    numbers: new Float64Array(new ArrayBuffer(8 * (2 + MAX_NOTED * FIELDS))),
+    units: new Uint16Array(new ArrayBuffer(2 * MAX_UNITS)),
+  }
+  const { numbers, units } = addon.requestNotes
+  addon.cpuProfUseRequestNotes(numbers, units, clockOffsetUs())
+  const take = () => {
+    addon.cpuProfTakeRequests()
+    // In a thread that is no longer recorded, the addon takes nothing.
+    numbers[COUNT] = numbers[USED] = 0
+  }
+  take()
+
+  /** @param {number} kind @param {string} name @param {number | undefined} status @param {number} startMs @param {number} durationMs */
+  return (kind, name, status, startMs, durationMs) => {
+    const length = Math.min(name.length, MAX_UNITS)
+    if (numbers[COUNT] === MAX_NOTED || numbers[USED] + length > MAX_UNITS) take()
+    const from = numbers[USED]
+    for (let i = 0; i < length; i++) units[from + i] = name.charCodeAt(i)
+    // In the loop, V8 can have called the addon, which has taken all. From here on V8 cannot.
+    const count = numbers[COUNT]
+    const at = 2 + count * FIELDS
+    numbers[at] = kind
+    numbers[at + 1] = status ?? 0
+    numbers[at + 2] = from
+    numbers[at + 3] = length
+    numbers[at + 4] = startMs
+    numbers[at + 5] = durationMs
+    numbers[USED] = from + length
+    numbers[COUNT] = count + 1
+    if (count === 0) addon.cpuProfHasRequests()
   }
 }
 

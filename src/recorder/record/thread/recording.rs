@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::user_events::take_requests_of;
 use crate::record::link::recording_link::{RecordingLink, ThreadActivity};
 use crate::record::link::taken_window::{Circumstances, TakenWindow};
 use crate::record::output::complete_segment::CompleteSegment;
@@ -13,7 +14,9 @@ use crate::record::process::signals;
 use crate::record::window::worker_name::WorkerName;
 use crate::record::writer::event_loop::RecordingMessage;
 use crate::sampler::RawWindow;
-use crate::sampler::v8::{EntryHook, EventLoop, Heap, LabelSampling, Profiler, RunningFunction};
+use crate::sampler::v8::{
+    EntryHook, EventLoop, Heap, LabelSampling, Profiler, RequestNotes, RunningFunction,
+};
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::start::StartReason;
 use cpu_prof_core::base::settings::values::Source;
@@ -51,6 +54,9 @@ pub(super) struct ThreadRecording {
     pub entry_hook: Option<EntryHook>,
     /// Reads the labels with each sample, once the thread has used labels.
     pub labels: RefCell<Option<LabelSampling>>,
+    /// Where JavaScript notes the requests that have ended, if they are wanted, and the time of Node's clock at
+    /// which the program's clock was 0, microseconds.
+    pub request_notes: RefCell<Option<(RequestNotes, i64)>>,
     /// Start and end of the step that resumed sampling in this window: CLOCK_MONOTONIC,
     /// microseconds.
     pub resumed_us: Cell<Option<(i64, i64)>>,
@@ -104,6 +110,7 @@ impl ThreadRecording {
     pub(super) fn has_waited(&self) -> bool {
         let activities = self.last_activity.get().zip(self.activity());
         !self.link.has_failed.get()
+            && !self.link.has_requests.get()
             && activities.is_some_and(|(last, now)| now.has_waited_since(&last))
     }
 
@@ -164,6 +171,7 @@ impl ThreadRecording {
 
     /// Hands a window over to the writer thread.
     pub(super) fn hand_over(&self, taken: TakenWindow) {
+        take_requests_of(self);
         self.tell_writer(RecordingMessage::Window(taken));
         if self.thread_id == 0 {
             signals::arm();

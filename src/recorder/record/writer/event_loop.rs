@@ -176,6 +176,7 @@ impl ActiveRecording {
         let activities = self.activity.zip(link.activity());
         self.rotation == Rotation::None
             && !link.has_failed.get()
+            && !link.has_requests.get()
             && activities.is_some_and(|(last, now)| now.has_waited_since(&last))
     }
 
