@@ -10,6 +10,7 @@ const { innermost } = require('../helpers/labelled.js')
 const { run, FIXTURES, PACKAGE } = require('../helpers/run.js')
 
 const options = { skip: process.platform !== 'linux' && 'labels are recorded on Linux' }
+const [MAJOR] = process.versions.node.split('.').map(Number)
 const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
 
 /** Counts the samples of a function by the value of a label. @param {any} trace @param {string} name @param {string} key */
@@ -173,4 +174,53 @@ test('each of a hundred requests at once has its own label', options, async () =
     counts.right >= 100 && counts.right >= 0.99 * (counts.right + counts.none),
     JSON.stringify(counts),
   )
+})
+
+/** Answers requests one after the other, and prints what their contexts are. */
+const CONTEXTS = `
+  const http = require('node:http')
+  const { AsyncLocalStorage } = require('node:async_hooks')
+  const AsyncContextFrame = require('internal/async_context_frame')
+  const { spin } = require(${SPIN})
+  const storage = new AsyncLocalStorage()
+  function inside() { return spin(15) }
+  function serve(work) {
+    const frames = []
+    const stores = new Set()
+    const server = http.createServer((request, response) => {
+      frames.push(AsyncContextFrame.current())
+      stores.add(storage.getStore())
+      work()
+      response.end()
+    })
+    return new Promise((resolve) => server.listen(0, async () => {
+      const { port } = server.address()
+      const agent = new http.Agent({ keepAlive: true })
+      for (let i = 0; i < 10; i++) {
+        await new Promise((done) => http.get({ port, path: '/' + i, agent }, (response) => response.resume().on('end', done)))
+      }
+      agent.destroy()
+      server.close()
+      resolve({ frames: new Set(frames).size, stores: [...stores].map(String) })
+    }))
+  }
+  void (async () => {
+    const alone = await serve(() => {})
+    const within = await storage.run('own', () => serve(inside))
+    console.log(JSON.stringify([alone, within]))
+  })()`
+
+test('requests with one label share a frame, unless the program has a context', {
+  skip: options.skip || (MAJOR < 24 && 'this Node keeps no frames'),
+}, async () => {
+  const { code, stdout, stderr, traces } = await run(['--expose-internals', '-e', CONTEXTS], {
+    env: { CPU_PROF_CATEGORIES: 'cpu,http' },
+  })
+  assert.deepEqual([code, stderr], [0, ''])
+  const [alone, within] = JSON.parse(stdout)
+  // The first label of a thread leaves a frame of its own in its request.
+  assert.ok(alone.frames <= 2, `${alone.frames} frames of 10 requests`)
+  assert.deepEqual(alone.stores, ['undefined'])
+  assert.deepEqual(within.stores, ['own'])
+  assertOnly(countsOf(traces[0], 'inside', 'http'), 'GET /:id')
 })
