@@ -86,10 +86,10 @@ function entersFrame({ addon, storage, frames, hooks }, id) {
   if (hooks !== null) return false
   let frame = frames.get(id)
   if (frame === undefined) {
-    // A frame is a map of storages.
+    if (!addon.cpuProfIsOutside()) return false
     frame = storage.run(id, () => addon.cpuProfFrame())
-    if (/** @type {any} */ (frame)?.size !== 1) return false
-    frames.set(id, /** @type {object} */ (frame))
+    if (frame == null) return false
+    frames.set(id, frame)
   }
   return addon.cpuProfEnterFrame(frame)
 }

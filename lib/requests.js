@@ -48,6 +48,41 @@ const MAX_UNITS = 16_384
 const COUNT = 0
 const USED = 1
 
+/** The most requests that are searched one by one. */
+const MAX_SEARCHED = 32
+
+/** A request that has begun. @typedef {{ request: object, name: string, startMs: number }} BegunRequest */
+
+/** The requests that have begun. The newest are searched: a `WeakMap` costs V8's collections several times as much. */
+class BegunRequests {
+  /** @type {(BegunRequest | undefined)[]} */
+  #newest = new Array(MAX_SEARCHED).fill(undefined)
+  #next = 0
+  /** @type {WeakMap<object, BegunRequest>} */
+  #others = new WeakMap()
+
+  /** @param {BegunRequest} begun */
+  add(begun) {
+    const oldest = this.#newest[this.#next]
+    if (oldest !== undefined) this.#others.set(oldest.request, oldest)
+    this.#newest[this.#next] = begun
+    this.#next = (this.#next + 1) % MAX_SEARCHED
+  }
+
+  /** Removes and returns what is known of a request. @param {object} request */
+  take(request) {
+    for (let i = 0; i < MAX_SEARCHED; i++) {
+      const begun = this.#newest[i]
+      if (begun?.request !== request) continue
+      this.#newest[i] = undefined
+      return begun
+    }
+    const begun = this.#others.get(request)
+    this.#others.delete(request)
+    return begun
+  }
+}
+
 /**
  * Adds the requests of the calling thread to its recording. Returns the function that ends this.
  * @param {any} addon
@@ -58,18 +93,16 @@ function observe(addon) {
   const note = notesOf(addon)
   const canLabel = addon.cpuProfCanLabel()
   const subscriptions = KINDS.flatMap(({ begin, end, name }, kind) => {
-    /** The requests that have begun. @type {WeakMap<object, { name: string, startMs: number }>} */
-    const begun = new WeakMap()
+    const begun = new BegunRequests()
     return [
       subscribe(begin, ({ request }) => {
-        const known = { name: name(request), startMs: now() }
-        begun.set(request, known)
+        const known = { request, name: name(request), startMs: now() }
+        begun.add(known)
         if (begin === ANSWERED && canLabel) labelWork(known.name)
       }),
       subscribe(end, ({ request, response }) => {
-        const known = begun.get(request)
+        const known = begun.take(request)
         if (known === undefined) return
-        begun.delete(request)
         const { name, startMs } = known
         note(kind, name, response?.statusCode, startMs, now() - startMs)
       }),

@@ -131,12 +131,14 @@ test('all requests of a busy program are there, with long names too', async () =
   )
   const { code: exitCode, stderr, traces } = await run(['-e', code], { env })
   assert.deepEqual([exitCode, stderr], [0, ''])
-  const ends = traces[0].events.filter(({ cat, ph }) => cat === 'blink.user_timing' && ph === 'e')
+  const ends = traces[0].events.filter(
+    (/** @type {any} */ { cat, ph }) => cat === 'blink.user_timing' && ph === 'e',
+  )
   const paths = makePaths().sort()
   for (const prefix of ['GET ', 'GET http://localhost']) {
     const written = ends
-      .filter(({ name }) => name.startsWith(`${prefix}/`))
-      .map(({ name }) => name.slice(prefix.length))
+      .filter((/** @type {any} */ { name }) => name.startsWith(`${prefix}/`))
+      .map((/** @type {any} */ { name }) => name.slice(prefix.length))
     assert.ok(written.sort().join() === paths.join(), `${prefix}: ${written.length}`)
   }
 })

@@ -62,6 +62,12 @@ pub(crate) fn use_context() {
     }
 }
 
+/// Returns whether the current asynchronous context has no frame.
+#[napi(js_name = "cpuProfIsOutside", catch_unwind)]
+pub(crate) fn is_outside(env: &Env) -> bool {
+    labels::source().is_some_and(|source| source.is_outside(env))
+}
+
 /// Returns the frame of the current asynchronous context, which `cpuProfEnterFrame` takes.
 #[napi(js_name = "cpuProfFrame", catch_unwind)]
 pub(crate) fn frame(env: &Env) -> Option<Object<'_>> {

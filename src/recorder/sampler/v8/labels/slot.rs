@@ -99,21 +99,27 @@ pub(super) fn frame_object<'env>(env: &'env Env) -> Option<Object<'env>> {
     Some(Object::from_raw(env.raw(), frame.cast()))
 }
 
+/// Returns whether there is no current frame.
+pub(super) fn is_outside(reader: &FrameReader, env: &Env) -> bool {
+    let mut undefined = ptr::null_mut();
+    // SAFETY: this is the isolate's thread, in a call from JavaScript, so the handle is alive and points to a
+    // word.
+    unsafe {
+        let status = napi_sys::napi_get_undefined(env.raw(), &mut undefined);
+        status == napi_sys::Status::napi_ok
+            && reader.slot.read_volatile() == undefined.cast::<u64>().read()
+    }
+}
+
 /// Makes a frame the current one if there is none. Returns whether it is.
 pub(super) fn enter(reader: &FrameReader, env: &Env, frame: &Object<'_>) -> bool {
     let Ok(api) = LabelApi::find() else { return false };
-    let mut undefined = ptr::null_mut();
-    // SAFETY: this is the isolate's thread, in a call from JavaScript, so the handles are alive and point to
-    // words. JavaScript gives a frame that was current before.
-    unsafe {
-        let status = napi_sys::napi_get_undefined(env.raw(), &mut undefined);
-        let is_outside = status == napi_sys::Status::napi_ok
-            && reader.slot.read_volatile() == undefined.cast::<u64>().read();
-        if is_outside {
-            (api.set_frame)(reader.isolate, frame.raw().cast());
-        }
-        is_outside
+    let is_outside = is_outside(reader, env);
+    if is_outside {
+        // SAFETY: as above. JavaScript gives a frame that was current before.
+        unsafe { (api.set_frame)(reader.isolate, frame.raw().cast()) };
     }
+    is_outside
 }
 
 /// Returns whether the field still has the frame that V8 tells. Runs no JavaScript, so it may run in an

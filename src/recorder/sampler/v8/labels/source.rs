@@ -41,6 +41,11 @@ impl LabelSource {
         matches!(self, Self::Frames(..)).then(|| slot::frame_object(env)).flatten()
     }
 
+    /// Returns whether there is no current frame. Not so if this is no source in frames.
+    pub(crate) fn is_outside(&self, env: &Env) -> bool {
+        matches!(self, Self::Frames(reader, _) if slot::is_outside(reader, env))
+    }
+
     /// Makes a frame the current one if there is none. Returns whether it is.
     pub(crate) fn enter(&self, env: &Env, frame: &Object<'_>) -> bool {
         matches!(self, Self::Frames(reader, _) if slot::enter(reader, env, frame))
