@@ -5,7 +5,6 @@ use std::time::Instant;
 use super::recording::{
     ENDED_EARLY, IDLE_PROFILER, StoppedRecording, ThreadRecording, take_recording,
 };
-use super::user_events::take_requests_of;
 use super::worker_coverage;
 use crate::record::link::taken_window::TakenWindow;
 use crate::record::process::armed;
@@ -23,7 +22,7 @@ pub(super) fn finish(
 ) -> (StoppedRecording, Option<(Profiler, Vec<V8Profile>)>) {
     worker_coverage::stop_workers(&recording);
     recording.link.close_waker();
-    take_requests_of(&recording);
+    recording.take_requests();
     let sampling = stop_sampling(&recording);
     let has_stopped = sampling.is_some();
     let (last, surplus) = sampling.unwrap_or_default();

@@ -2,12 +2,11 @@
 
 use super::recording::{RECORDING, ThreadRecording};
 use crate::record::writer::event_loop::RecordingMessage;
-use crate::sampler::v8::{NotedRequest, RequestNotes};
+use crate::sampler::v8::RequestNotes;
 use cpu_prof_core::base::settings::values::Categories;
 use cpu_prof_core::base::system;
 use cpu_prof_core::format::trace::write::event::At;
 use cpu_prof_core::format::trace::write::events::Events;
-use cpu_prof_core::format::trace::write::request::HttpRequest;
 use cpu_prof_core::format::trace::write::timing::{self, Timing};
 
 /// Returns the calling thread and this moment; None if the thread is not being recorded.
@@ -76,36 +75,7 @@ pub(crate) fn has_requests() {
 
 /// Takes the requests of the calling thread that JavaScript has noted.
 pub(crate) fn take_requests() {
-    with_recording(take_requests_of);
-}
-
-/// The tracks of requests, in the order of their numbers in JavaScript.
-const TRACKS: [&str; 3] = ["HTTP server", "HTTP requests", "fetch"];
-
-/// Takes the requests of a recording of the calling thread. May be called in V8's interrupts.
-pub(super) fn take_requests_of(recording: &ThreadRecording) {
-    let link = &recording.link;
-    link.has_requests.set(false);
-    let mut notes = recording.request_notes.borrow_mut();
-    let Some((notes, offset_us)) = notes.as_mut() else { return };
-    let now = now_of(recording);
-    let offset_us = *offset_us - system::node_clock_lead_us();
-    let mut is_much = false;
-    notes.take(|NotedRequest { kind, status, start_ms, duration_ms, name }| {
-        let ts = offset_us + (start_ms * 1e3) as i64;
-        let duration_us = (duration_ms * 1e3) as i64;
-        // A recording that has just started finds requests that ended before.
-        let is_earlier = ts + duration_us < recording.start_us;
-        let Some(track) = TRACKS.get(kind).filter(|_| !is_earlier && !link.has_failed.get()) else {
-            return;
-        };
-        let (number, at) = (link.program_events.next_span(), At { ts, ..now });
-        let request = HttpRequest { number, track, status, at, start_ms, duration_us };
-        is_much |= link.program_events.add_request(name, request);
-    });
-    if is_much {
-        recording.tell_writer(RecordingMessage::Events);
-    }
+    with_recording(ThreadRecording::take_requests);
 }
 
 /// Adds the start of a span that begins now. Returns the span's number in the recording's thread.

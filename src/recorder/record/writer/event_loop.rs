@@ -170,7 +170,7 @@ impl ActiveRecording {
         self.rotation = if is_woken { Rotation::Requested } else { Rotation::None };
     }
 
-    /// Returns whether the thread has waited for events since its last window.
+    /// Returns whether the thread has waited for events since its last window, and noted no request.
     fn is_idle(&self) -> bool {
         let link = &self.output.link;
         let activities = self.activity.zip(link.activity());
