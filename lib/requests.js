@@ -2,8 +2,8 @@
 
 // Adds the requests that the program answers and makes to the recording: `node:http` and `fetch()`.
 
-// Those that it answers also label the work that is done for them. Node tells them to diagnostics channels. To make its own performance entries of them costs Node many
-// times as much.
+// Those that it answers also label the work that is done for them. Node tells them to diagnostics channels. To
+// make its own performance entries of them costs Node many times as much.
 
 const { channel } = require('node:diagnostics_channel')
 const { performance } = require('node:perf_hooks')
@@ -41,7 +41,7 @@ const MAX_NOTED = 256
 /** Numbers of a noted request: as `request_notes.rs` of the addon reads them. */
 const FIELDS = 6
 
-/** UTF-16 units of the names of noted requests. Node refuses longer requests. */
+/** UTF-16 units of the names of noted requests. A longer name is cut: by default Node refuses such a request. */
 const MAX_UNITS = 16_384
 
 /** Indexes of the count of the noted requests, and of that of the used units. */
@@ -53,7 +53,10 @@ const MAX_SEARCHED = 32
 
 /** A request that has begun. @typedef {{ request: object, name: string, startMs: number }} BegunRequest */
 
-/** The requests that have begun. The newest are searched: a `WeakMap` costs V8's collections several times as much. */
+/**
+ * The requests that have begun. The newest are searched: a `WeakMap` takes three times as long. So as many that
+ * never end are kept.
+ */
 class BegunRequests {
   /** @type {(BegunRequest | undefined)[]} */
   #newest = new Array(MAX_SEARCHED).fill(undefined)
