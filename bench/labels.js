@@ -1,7 +1,8 @@
 'use strict'
 
 // Measures what labels cost: a call of label(), a labelled span, and the CPU time of a recorded HTTP server
-// whose requests are labelled in every second block. Usage: node bench/labels.js [blocks]
+// that labels its requests in every second block, by label() or as the category `http` does, which also adds
+// their events. Usage: node bench/labels.js [blocks]
 
 const { AsyncLocalStorage } = require('node:async_hooks')
 const { spawn } = require('node:child_process')
@@ -13,6 +14,8 @@ const { ROOT_CONTEXT, trace } = require('@opentelemetry/api')
 const { AsyncLocalStorageContextManager } = require('@opentelemetry/context-async-hooks')
 const { NodeTracerProvider } = require('@opentelemetry/sdk-trace-node')
 const { label, start, stop } = require('../index.js')
+const { load } = require('../lib/addon.js')
+const { observe } = require('../lib/requests.js')
 const { median } = require('./measure.js')
 
 const BLOCK = 4000
@@ -89,41 +92,70 @@ function measureSpans() {
   console.log(`an active span ${without} ns, with labels ${labelled} ns`)
 }
 
-/** @param {number} blocks */
-function measureServer(blocks) {
+/**
+ * Measures a server in blocks of requests, every second of which is with labels.
+ * @param {string} what @param {number} blocks
+ * @param {(isLabelled: boolean) => void} begin begins a block @param {typeof answer} handle
+ */
+function measureServer(what, blocks, begin, handle) {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'cpu-prof-labels-'))
-  /** CPU time of a request in each block, without and with labels. @type {number[][]} */
+  /** CPU time of a request in each block, with and without labels. @type {number[][]} */
   const times = [[], []]
   let [requests, block, before] = [0, -4, 0]
-  const server = http.createServer((request, response) => {
-    if (requests++ % BLOCK === 0) {
-      if (block > 0) times[block % 2].push((cpuUs() - before) / BLOCK)
-      if (++block > 2 * blocks) return end()
-      before = cpuUs()
-    }
-    // The times of a block are stored when the next has begun.
-    if (block % 2 === 0) label({ route: '/rows', tenant: 't1' }, () => answer(request, response))
-    else answer(request, response)
-  })
-  server.listen(0, () => {
-    start({ dir })
-    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
-    spawn(process.execPath, ['-e', CLIENT, String(port)], { stdio: 'inherit' })
-  })
-  function end() {
+  return new Promise((resolve) => {
+    const server = http.createServer((request, response) => {
+      if (requests++ % BLOCK === 0) {
+        if (block > 0) times[block % 2].push((cpuUs() - before) / BLOCK)
+        if (++block > 2 * blocks) {
+          server.close()
+          server.closeAllConnections()
+          return resolve(undefined)
+        }
+        begin(block % 2 === 0)
+        before = cpuUs()
+      }
+      handle(request, response)
+    })
+    server.listen(0, () => {
+      start({ dir, categories: 'cpu' })
+      const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+      spawn(process.execPath, ['-e', CLIENT, String(port)], { stdio: 'inherit' })
+    })
+  }).then(() => {
+    begin(false)
     const { samples } = stop()
     fs.rmSync(dir, { recursive: true })
-    const [without, labelled] = [times[1], times[0]].map(median)
+    const [labelled, without] = times.map(median)
     const ratio = median(times[0].map((time, i) => time / times[1][i]))
     console.log(
-      `a request without labels ${without.toFixed(1)} µs, with labels ${labelled.toFixed(1)} µs ` +
+      `${what}: a request without ${without.toFixed(1)} µs, with ${labelled.toFixed(1)} µs ` +
         `(median of ratios ${ratio.toFixed(3)}, ${blocks} blocks of ${BLOCK} requests, ${samples} samples)`,
     )
-    process.exit()
-  }
+  })
 }
 
-console.log(process.version)
-measureCalls()
-measureSpans()
-measureServer(Number(process.argv[2] ?? 21))
+/** @param {number} blocks */
+async function main(blocks) {
+  console.log(process.version)
+  // First, because a program that has labelled work has contexts of its own.
+  /** @type {() => void} */
+  let end = () => {}
+  const observeIf = (/** @type {boolean} */ labels) => {
+    end()
+    end = labels ? observe(load()) : () => {}
+  }
+  await measureServer('category http', blocks, observeIf, answer)
+  let isLabelled = false
+  const begin = (/** @type {boolean} */ labels) => {
+    isLabelled = labels
+  }
+  await measureServer('label()', blocks, begin, (request, response) =>
+    isLabelled
+      ? label({ route: '/rows', tenant: 't1' }, () => answer(request, response))
+      : answer(request, response),
+  )
+  measureCalls()
+  measureSpans()
+}
+
+main(Number(process.argv[2] ?? 21))
