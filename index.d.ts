@@ -192,7 +192,10 @@ export function instant(name: string, options?: EventOptions): void
 /** Adds values over time to the recording, which Perfetto draws. */
 export function counter(name: string, values: Record<string, number>): void
 
-/** Labels by their names: the route of a request, its tenant. Values are written as text. */
+/**
+ * Labels by their names: the route of a request, its tenant. Values are written as text; the empty text takes the
+ * label away.
+ */
 export type Labels = Record<string, string | number | boolean | undefined>
 
 /**

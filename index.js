@@ -2,8 +2,6 @@
 
 // The package's functions; records the thread when Node preloads this file.
 
-const { start, stop, profile, isRecording } = require('./lib/record.js')
-
 // Requiring the package in ordinary code starts nothing.
 if (isPreloaded()) require('./lib/preload.js').register()
 
@@ -21,6 +19,33 @@ function isPreloaded() {
 }
 
 // These are loaded on the first call: a preload never needs them.
+
+/** The functions that record. @type {any} */
+let recording
+
+/** @type {typeof import('./index.js').start} */
+function start(...args) {
+  recording ??= require('./lib/record.js')
+  return recording.start(...args)
+}
+
+/** @type {typeof import('./index.js').stop} */
+function stop() {
+  recording ??= require('./lib/record.js')
+  return recording.stop()
+}
+
+/** @type {typeof import('./index.js').profile} */
+function profile(...args) {
+  recording ??= require('./lib/record.js')
+  return recording.profile(...args)
+}
+
+/** @type {typeof import('./index.js').isRecording} */
+function isRecording() {
+  recording ??= require('./lib/record.js')
+  return recording.isRecording()
+}
 
 /** The functions that label. @type {any} */
 let labels

@@ -7,6 +7,7 @@ const { spawn, spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const { temporaryDirectory, PACKAGE } = require('../__test__/helpers/files.js')
+const { instructions } = require('./measure.js')
 const { ask, socketOf } = require('../__test__/helpers/control.js')
 const { writeServer } = require('./http-load.js')
 
@@ -53,13 +54,6 @@ function wallMs(args, options) {
 
 /** @param {string[]} args @param {typeof plain} options */
 const peakKiB = (args, options) => Number(spawnSync(process.execPath, args, options).stdout)
-
-/** Returns the millions of instructions of a program; NaN without valgrind. @param {string[]} args @param {typeof plain} options */
-function instructions(args, options) {
-  const valgrind = ['--tool=callgrind', '--callgrind-out-file=/dev/null']
-  const { stderr } = spawnSync('valgrind', [...valgrind, process.execPath, ...args], options)
-  return Number(/Collected : (\d+)/.exec(stderr ?? '')?.[1]) / 1e6
-}
 
 /** Returns how often the threads of a process waited, by their names. @param {number | undefined} pid */
 function waits(pid) {

@@ -1,7 +1,8 @@
 'use strict'
 
-// Measures what labels cost: a call of label(), and the CPU time of a recorded HTTP server whose requests
-// are labelled in every second block. Usage: node bench/labels.js [blocks]
+// Measures what labels cost: a call of label(), a labelled span, and the CPU time of a recorded HTTP server
+// that labels its requests in every second block, by label() or as the category `http` does, which also adds
+// their events. Usage: node bench/labels.js [blocks]
 
 const { AsyncLocalStorage } = require('node:async_hooks')
 const { spawn } = require('node:child_process')
@@ -9,7 +10,12 @@ const fs = require('node:fs')
 const http = require('node:http')
 const os = require('node:os')
 const path = require('node:path')
+const { ROOT_CONTEXT, trace } = require('@opentelemetry/api')
+const { AsyncLocalStorageContextManager } = require('@opentelemetry/context-async-hooks')
+const { NodeTracerProvider } = require('@opentelemetry/sdk-trace-node')
 const { label, start, stop } = require('../index.js')
+const { load } = require('../lib/addon.js')
+const { observe } = require('../lib/requests.js')
 const { median } = require('./measure.js')
 
 const BLOCK = 4000
@@ -64,40 +70,92 @@ function measureCalls() {
   )
 }
 
-/** @param {number} blocks */
-function measureServer(blocks) {
-  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'cpu-prof-labels-'))
-  /** CPU time of a request in each block, without and with labels. @type {number[][]} */
-  const times = [[], []]
-  let [requests, block, before] = [0, -4, 0]
-  const server = http.createServer((request, response) => {
-    if (requests++ % BLOCK === 0) {
-      if (block > 0) times[block % 2].push((cpuUs() - before) / BLOCK)
-      if (++block > 2 * blocks) return end()
-      before = cpuUs()
+/** Measures a span of OpenTelemetry that is active for a call, with the hook of docs/labels.md and without. */
+function measureSpans() {
+  class LabellingContextManager extends AsyncLocalStorageContextManager {
+    /** @type {AsyncLocalStorageContextManager['with']} */
+    with(context, fn, thisArg, ...args) {
+      const { traceId = '', spanId = '' } = trace.getSpanContext(context) ?? {}
+      return label({ traceId, spanId }, () => super.with(context, fn, thisArg, ...args))
     }
-    // The times of a block are stored when the next has begun.
-    if (block % 2 === 0) label({ route: '/rows', tenant: 't1' }, () => answer(request, response))
-    else answer(request, response)
-  })
-  server.listen(0, () => {
-    start({ dir })
-    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
-    spawn(process.execPath, ['-e', CLIENT, String(port)], { stdio: 'inherit' })
-  })
-  function end() {
-    const { samples } = stop()
-    fs.rmSync(dir, { recursive: true })
-    const [without, labelled] = [times[1], times[0]].map(median)
-    const ratio = median(times[0].map((time, i) => time / times[1][i]))
-    console.log(
-      `a request without labels ${without.toFixed(1)} µs, with labels ${labelled.toFixed(1)} µs ` +
-        `(median of ratios ${ratio.toFixed(3)}, ${blocks} blocks of ${BLOCK} requests, ${samples} samples)`,
-    )
-    process.exit()
   }
+  const tracer = new NodeTracerProvider().getTracer('bench')
+  const fn = () => {}
+  /** @param {AsyncLocalStorageContextManager} manager */
+  const within = (manager) => {
+    const span = tracer.startSpan('work', {}, ROOT_CONTEXT)
+    manager.with(trace.setSpan(ROOT_CONTEXT, span), fn)
+    span.end()
+  }
+  const [plain, labelling] = [new AsyncLocalStorageContextManager(), new LabellingContextManager()]
+  const [without, labelled] = [nsOf(() => within(plain)), nsOf(() => within(labelling))]
+  console.log(`an active span ${without} ns, with labels ${labelled} ns`)
 }
 
-console.log(process.version)
-measureCalls()
-measureServer(Number(process.argv[2] ?? 21))
+/**
+ * Measures a server in blocks of requests, every second of which is with labels.
+ * @param {string} what @param {number} blocks
+ * @param {(isLabelled: boolean) => void} begin begins a block @param {typeof answer} handle
+ */
+function measureServer(what, blocks, begin, handle) {
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'cpu-prof-labels-'))
+  /** CPU time of a request in each block, with and without labels. @type {number[][]} */
+  const times = [[], []]
+  let [requests, block, before] = [0, -4, 0]
+  return new Promise((resolve) => {
+    const server = http.createServer((request, response) => {
+      if (requests++ % BLOCK === 0) {
+        if (block > 0) times[block % 2].push((cpuUs() - before) / BLOCK)
+        if (++block > 2 * blocks) {
+          server.close()
+          server.closeAllConnections()
+          return resolve(undefined)
+        }
+        begin(block % 2 === 0)
+        before = cpuUs()
+      }
+      handle(request, response)
+    })
+    server.listen(0, () => {
+      start({ dir, categories: 'cpu' })
+      const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+      spawn(process.execPath, ['-e', CLIENT, String(port)], { stdio: 'inherit' })
+    })
+  }).then(() => {
+    begin(false)
+    const { samples } = stop()
+    fs.rmSync(dir, { recursive: true })
+    const [labelled, without] = times.map(median)
+    const ratio = median(times[0].map((time, i) => time / times[1][i]))
+    console.log(
+      `${what}: a request without ${without.toFixed(1)} µs, with ${labelled.toFixed(1)} µs ` +
+        `(median of ratios ${ratio.toFixed(3)}, ${blocks} blocks of ${BLOCK} requests, ${samples} samples)`,
+    )
+  })
+}
+
+/** @param {number} blocks */
+async function main(blocks) {
+  console.log(process.version)
+  // First, because a program that has labelled work has contexts of its own.
+  /** @type {() => void} */
+  let end = () => {}
+  const observeIf = (/** @type {boolean} */ labels) => {
+    end()
+    end = labels ? observe(load()) : () => {}
+  }
+  await measureServer('category http', blocks, observeIf, answer)
+  let isLabelled = false
+  const begin = (/** @type {boolean} */ labels) => {
+    isLabelled = labels
+  }
+  await measureServer('label()', blocks, begin, (request, response) =>
+    isLabelled
+      ? label({ route: '/rows', tenant: 't1' }, () => answer(request, response))
+      : answer(request, response),
+  )
+  measureCalls()
+  measureSpans()
+}
+
+main(Number(process.argv[2] ?? 21))

@@ -68,6 +68,20 @@ function wallTime(args, env) {
 }
 
 /**
+ * Returns the millions of instructions of a run of Node; NaN without valgrind. The least of three runs
+ * counts: V8 searches for random primes as it starts, which takes up to ten million.
+ * @param {string[]} args @param {import('node:child_process').SpawnSyncOptions} options
+ */
+function instructions(args, options) {
+  const valgrind = ['--tool=callgrind', '--callgrind-out-file=/dev/null', process.execPath]
+  const counts = Array.from({ length: 3 }, () => {
+    const { stderr } = spawnSync('valgrind', [...valgrind, ...args], options)
+    return Number(/Collected : (\d+)/.exec(String(stderr))?.[1]) / 1e6
+  })
+  return Math.min(...counts)
+}
+
+/**
  * Measures the wall time, CPU time and peak memory of a process, and the time from its `exit` event
  * to its end if it preloads leaving.js. Linux only.
  * @param {string[]} args @param {NodeJS.ProcessEnv} env
@@ -126,4 +140,4 @@ function events(dir) {
     .flatMap((file) => JSON.parse(fs.readFileSync(path.join(dir, file), 'utf8')).traceEvents)
 }
 
-module.exports = { PACKAGE, rounds, quantile, median, wallTime, resources, events }
+module.exports = { PACKAGE, rounds, quantile, median, wallTime, instructions, resources, events }

@@ -15,6 +15,9 @@ const INPUTS = 'files and folders; - is stdin'
 /** Settings of when a process starts to record by itself. */
 const STARTS = ['start', 'for', 'every', 'maxRecordings', 'socket']
 
+/** Letters that a kind and a mistyped kind have in common at least. */
+const ALIKE = 3
+
 /** Adds the options that choose what is read. @param {Command} command @param {{ hasSlice?: boolean }} [parts] whether a slice of the time can be chosen */
 function addFilters(command, { hasSlice = true } = {}) {
   const start =
@@ -71,6 +74,21 @@ function quietOption(help = 'print problems only') {
 function inspectorOption() {
   const help = 'arm processes that are not armed, by SIGUSR1 and the inspector (Linux)'
   return new Option('--inspector', help)
+}
+
+/** Returns the option that chooses what rows are of. @param {string} help @param {string[]} kinds */
+function kindOption(help, kinds) {
+  /** Returns the kind that a text names, also in the plural. @param {string} text */
+  const parse = (text) => {
+    const kind = kinds.find((kind) => text === kind || text === `${kind}s`)
+    if (kind !== undefined) return kind
+    // The rest is the key, in the user's spelling.
+    if (/^labels?:./.test(text)) return text.replace('labels:', 'label:')
+    const alike = kinds.find((kind) => text.startsWith(kind.slice(0, ALIKE)))
+    const guess = alike === undefined ? '' : ` Did you mean ${alike}?`
+    throw new InvalidArgumentError(`Allowed choices are ${kinds.join(', ')}.${guess}`)
+  }
+  return new Option('--by <what>', help).choices([...kinds, 'label:<key>']).argParser(parse)
 }
 
 function sourceMapsOption() {
@@ -172,6 +190,7 @@ module.exports = {
   completeWhenCalled,
   examples,
   inspectorOption,
+  kindOption,
   listOption,
   parseCount,
   parseLength,

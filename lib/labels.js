@@ -37,6 +37,7 @@ const UNKNOWN = -1
  * @property {AsyncLocalStorage<number>} storage has the id of the current label set
  * @property {Map<number, Remembered>} sets remembered sets, by the id of the set that they add to
  * @property {number} count how many sets are remembered
+ * @property {Map<number, object>} frames contexts with nothing but a set, by its id
  * @property {import('./labels/hooks.js').ContextHooks | null} hooks null where the addon reads the storage
  */
 
@@ -70,7 +71,27 @@ function setLabels(labels) {
  */
 function replaceLabels(labels) {
   if (known === undefined) known = open()
-  enter(known, idOf(known, labels, NO_LABELS))
+  const id = idOf(known, labels, NO_LABELS)
+  if (known === null || entersFrame(known, id)) return
+  enter(known, id)
+}
+
+/**
+ * Enters the frame that all contexts with nothing but a label set share, if there is no other context to keep.
+ * Returns whether it did. A frame for each request would cost V8's collections more than all else that is
+ * done for a request.
+ * @param {Labelling} labelling @param {number} id
+ */
+function entersFrame({ addon, storage, frames, hooks }, id) {
+  if (hooks !== null) return false
+  let frame = frames.get(id)
+  if (frame === undefined) {
+    if (!addon.cpuProfIsOutside()) return false
+    frame = storage.run(id, () => addon.cpuProfFrame())
+    if (frame == null) return false
+    frames.set(id, frame)
+  }
+  return addon.cpuProfEnterFrame(frame)
 }
 
 /** @param {Labelling | null} labelling @param {number} id */
@@ -119,6 +140,7 @@ function remember(labelling, outer, texts, id) {
   if (texts.some((text) => text.length > MAX_LENGTH)) return
   if (labelling.count >= MAX_REMEMBERED) {
     labelling.sets.clear()
+    labelling.frames.clear()
     labelling.count = 0
   }
   /** @returns {Remembered} */
@@ -169,7 +191,14 @@ function openOn(addon) {
       return null
     }
     const storage = new AsyncLocalStorage()
-    const labelling = { addon, storage, sets: new Map(), count: 0, hooks: null }
+    const labelling = {
+      addon,
+      storage,
+      sets: new Map(),
+      count: 0,
+      frames: new Map(),
+      hooks: null,
+    }
     const why = require('./labels/proof.js').useContext(addon, storage)
     if (why === null) return labelling
     if (why === undefined) {

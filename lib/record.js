@@ -3,11 +3,13 @@
 // Starts and stops recordings of the calling thread.
 
 const { load, refuseOtherRuntimes } = require('./addon.js')
-
-/** Bits of `cpuProfWantedTimings()`: user timings, requests, and what TypeScript compiles. */
-const TIMINGS = 1
-const REQUESTS = 2
-const TYPESCRIPT = 4
+const {
+  beginEvents,
+  describeThread,
+  follower,
+  inspectorStarter,
+  stopThread,
+} = require('./preload.js')
 
 /** The kinds of the settings in code, by name; undefined before the first `start()`. @type {Record<string, import('./check.js').Kind> | undefined} */
 let knownKinds
@@ -48,62 +50,6 @@ function start(options = {}) {
   // The workers that the calling thread creates from now on.
   const cover = coversWorkers ? addon.cpuProfCoverWorkers() : null
   if (cover !== null) addon.stopAttaching = require('./worker-attach.js').attach(cover)
-}
-
-/** Lets the program add events, also after an earlier recording has ended, and adds its own. @param {any} addon */
-function beginEvents(addon) {
-  require('./events.js').attach(addon)
-  addEvents(addon)
-}
-
-/** Adds the program's own events to the recording that has started, and its end by `process.execve()`. @param {any} addon */
-function addEvents(addon) {
-  try {
-    // Up to Node 25, Node calls the exit callbacks of a program that `process.execve()` replaces.
-    if (Number.parseInt(process.versions.node, 10) > 25) endBeforeExecve(addon)
-    const wanted = addon.cpuProfWantedTimings()
-    if ((wanted & TIMINGS) !== 0) {
-      addon.stopTimings?.()
-      addon.stopTimings = require('./timings.js').observe(addon)
-    }
-    if ((wanted & REQUESTS) !== 0) {
-      addon.stopRequests?.()
-      addon.stopRequests = require('./requests.js').observe(addon)
-    }
-    if ((wanted & TYPESCRIPT) !== 0) {
-      addon.stopTypeScript?.()
-      addon.stopTypeScript = require('./typescript.js').observe(addon)
-    }
-  } catch {
-    // An earlier preload has patched what these need. The rest is recorded.
-  }
-}
-
-/** Ends the recording before the program calls `process.execve()`. @param {any} addon */
-function endBeforeExecve(addon) {
-  // Kept on the addon because jest loads this module once per test file.
-  if (addon.watchesExecve) return
-  addon.watchesExecve = true
-  const { subscribe } = require('node:diagnostics_channel')
-  // Node tells the channel after it has checked the arguments of a call.
-  subscribe('process.execve', () => addon.cpuProfEndForNow())
-}
-
-/**
- * Returns the function that adds the program's own events to a recording of an armed thread, and ends them
- * with the recording. The addon calls the function when the recording has started or stopped.
- * @param {any} addon
- */
-function follower(addon) {
-  return () => {
-    try {
-      if (addon.cpuProfFollow(inspectorStarter(addon))) stopThread(addon)
-      else if (addon.cpuProfIsRecording()) beginEvents(addon)
-      else endEvents(addon)
-    } catch {
-      // The program has patched what these need. The profile is recorded.
-    }
-  }
 }
 
 /** Stops recording the calling thread. */
@@ -170,28 +116,6 @@ function settingsAsText(options) {
 }
 
 /**
- * Stops recording the calling thread; returns null if it is not recorded.
- * @param {any} addon
- */
-function stopThread(addon) {
-  endEvents(addon)
-  return addon.cpuProfStop()
-}
-
-/** Ends what JavaScript does beside a recording. @param {any} addon */
-function endEvents(addon) {
-  // These functions are kept on the addon because jest loads this module once per test file.
-  addon.stopAttaching?.()
-  addon.stopInspector?.()
-  addon.stopTimings?.()
-  addon.stopRequests?.()
-  addon.stopTypeScript?.()
-  addon.stopAttaching = addon.stopInspector = undefined
-  addon.stopTimings = addon.stopRequests = addon.stopTypeScript = undefined
-  require('./events.js').detach()
-}
-
-/**
  * Starts recording the calling thread as a worker of a recorded thread. Called from the code that
  * `worker-attach.js` evaluates in the worker.
  * @param {any} worker
@@ -202,63 +126,4 @@ function recordWorker(worker) {
   beginEvents(addon)
 }
 
-/**
- * Returns the function by which the addon starts the inspector source. It returns why the source
- * could not start. An empty reason means that the thread has no inspector, as Node's internal
- * threads, and needs no message.
- * @param {any} addon
- * @returns {(...plan: [number, number, boolean, typeof globalThis]) => string | null}
- */
-function inspectorStarter(addon) {
-  return (...plan) => {
-    try {
-      addon.stopInspector = require('./inspector-sampler.js').start(addon, ...plan)
-      return null
-    } catch (error) {
-      const [reason] = String(error).split('\n', 1)
-      return reason.endsWith('without a V8::Inspector') ? '' : reason
-    }
-  }
-}
-
-/** Returns the facts about the calling thread that only JavaScript knows. @param {any} addon */
-function describeThread(addon) {
-  const { execArgv, version } = process
-  // Loading `worker_threads` costs the main thread milliseconds, and its id there is always 0.
-  if (addon.cpuProfIsMainThread()) {
-    return { threadId: 0, name: '', execArgv, version, lib: __dirname, ...clusterWorker() }
-  }
-  // Node has `threadName` from 22 on.
-  const { threadId, threadName: name = '' } = /** @type {any} */ (require('node:worker_threads'))
-  return { threadId, name, execArgv, version, lib: __dirname }
-}
-
-/**
- * Returns the id that the process has as a worker of `node:cluster`, if it is one. Node loads the module
- * of a worker before any preload, and deletes the id from the environment; all other programs must not
- * load the module for this.
- */
-function clusterWorker() {
-  try {
-    if (process.channel == null) return {}
-    const { moduleLoadList = [] } = /** @type {any} */ (process)
-    if (!moduleLoadList.includes('NativeModule internal/cluster/child')) return {}
-    const { worker } = /** @type {any} */ (require('node:cluster'))
-    return Number.isInteger(worker?.id) ? { clusterWorker: worker.id } : {}
-  } catch {
-    // An earlier preload has patched what this needs.
-    return {}
-  }
-}
-
-module.exports = {
-  start,
-  stop,
-  profile,
-  isRecording,
-  addEvents,
-  recordWorker,
-  inspectorStarter,
-  describeThread,
-  follower,
-}
+module.exports = { start, stop, profile, isRecording, recordWorker }

@@ -2,8 +2,8 @@
 
 // Adds the requests that the program answers and makes to the recording: `node:http` and `fetch()`.
 
-// Those that it answers also label the work that is done for them. Node tells them to diagnostics channels. To make its own performance entries of them costs Node many
-// times as much.
+// Those that it answers also label the work that is done for them. Node tells them to diagnostics channels. To
+// make its own performance entries of them costs Node many times as much.
 
 const { channel } = require('node:diagnostics_channel')
 const { performance } = require('node:perf_hooks')
@@ -35,37 +35,126 @@ const KINDS = [
 /** The channel on which a server's request begins, in the asynchronous context of its handler. */
 const [{ begin: ANSWERED }] = KINDS
 
+/** The most requests that are noted before the addon takes them. */
+const MAX_NOTED = 256
+
+/** Numbers of a noted request: as `request_notes.rs` of the addon reads them. */
+const FIELDS = 6
+
+/** UTF-16 units of the names of noted requests. A longer name is cut: by default Node refuses such a request. */
+const MAX_UNITS = 16_384
+
+/** Indexes of the count of the noted requests, and of that of the used units. */
+const COUNT = 0
+const USED = 1
+
+/** The most requests that are searched one by one. */
+const MAX_SEARCHED = 32
+
+/** A request that has begun. @typedef {{ request: object, name: string, startMs: number }} BegunRequest */
+
+/**
+ * The requests that have begun. The newest are searched: a `WeakMap` takes three times as long. So as many that
+ * never end are kept.
+ */
+class BegunRequests {
+  /** @type {(BegunRequest | undefined)[]} */
+  #newest = new Array(MAX_SEARCHED).fill(undefined)
+  #next = 0
+  /** @type {WeakMap<object, BegunRequest>} */
+  #others = new WeakMap()
+
+  /** @param {BegunRequest} begun */
+  add(begun) {
+    const oldest = this.#newest[this.#next]
+    if (oldest !== undefined) this.#others.set(oldest.request, oldest)
+    this.#newest[this.#next] = begun
+    this.#next = (this.#next + 1) % MAX_SEARCHED
+  }
+
+  /** Removes and returns what is known of a request. @param {object} request */
+  take(request) {
+    for (let i = 0; i < MAX_SEARCHED; i++) {
+      const begun = this.#newest[i]
+      if (begun?.request !== request) continue
+      this.#newest[i] = undefined
+      return begun
+    }
+    const begun = this.#others.get(request)
+    this.#others.delete(request)
+    return begun
+  }
+}
+
 /**
  * Adds the requests of the calling thread to its recording. Returns the function that ends this.
  * @param {any} addon
  */
 function observe(addon) {
-  const offsetUs = clockOffsetUs()
   // Tests replace the clock of the program.
   const now = performance.now.bind(performance)
+  const note = notesOf(addon)
   const canLabel = addon.cpuProfCanLabel()
   const subscriptions = KINDS.flatMap(({ begin, end, name }, kind) => {
-    /** The requests that have begun. @type {WeakMap<object, { name: string, startMs: number }>} */
-    const begun = new WeakMap()
+    const begun = new BegunRequests()
     return [
       subscribe(begin, ({ request }) => {
-        const known = { name: name(request), startMs: now() }
-        begun.set(request, known)
+        const known = { request, name: name(request), startMs: now() }
+        begun.add(known)
         if (begin === ANSWERED && canLabel) labelWork(known.name)
       }),
       subscribe(end, ({ request, response }) => {
-        const known = begun.get(request)
+        const known = begun.take(request)
         if (known === undefined) return
-        begun.delete(request)
         const { name, startMs } = known
-        const durationUs = (now() - startMs) * 1e3
-        const startUs = offsetUs + startMs * 1e3
-        addon.cpuProfRequest(kind, name, response?.statusCode, startUs, startMs, durationUs)
+        note(kind, name, response?.statusCode, startMs, now() - startMs)
       }),
     ]
   })
   return () => {
     for (const unsubscribe of subscriptions) unsubscribe()
+    addon.cpuProfTakeRequests()
+  }
+}
+
+/**
+ * Returns the function that notes a request that has ended, in memory of which the addon takes the requests
+ * with each window.
+ * @param {any} addon
+ */
+function notesOf(addon) {
+  // Kept on the addon because the addon reads the memory. With a buffer of its own, an array has a fixed place.
+  addon.requestNotes ??= {
+    numbers: new Float64Array(new ArrayBuffer(8 * (2 + MAX_NOTED * FIELDS))),
+    units: new Uint16Array(new ArrayBuffer(2 * MAX_UNITS)),
+  }
+  const { numbers, units } = addon.requestNotes
+  addon.cpuProfUseRequestNotes(numbers, units, clockOffsetUs())
+  const take = () => {
+    addon.cpuProfTakeRequests()
+    // In a thread that is no longer recorded, the addon takes nothing.
+    numbers[COUNT] = numbers[USED] = 0
+  }
+  take()
+
+  /** @param {number} kind @param {string} name @param {number | undefined} status @param {number} startMs @param {number} durationMs */
+  return (kind, name, status, startMs, durationMs) => {
+    const length = Math.min(name.length, MAX_UNITS)
+    if (numbers[COUNT] === MAX_NOTED || numbers[USED] + length > MAX_UNITS) take()
+    const from = numbers[USED]
+    for (let i = 0; i < length; i++) units[from + i] = name.charCodeAt(i)
+    // In the loop, V8 can have called the addon, which has taken all. From here on V8 cannot.
+    const count = numbers[COUNT]
+    const at = 2 + count * FIELDS
+    numbers[at] = kind
+    numbers[at + 1] = status ?? 0
+    numbers[at + 2] = from
+    numbers[at + 3] = length
+    numbers[at + 4] = startMs
+    numbers[at + 5] = durationMs
+    numbers[USED] = from + length
+    numbers[COUNT] = count + 1
+    if (count === 0) addon.cpuProfHasRequests()
   }
 }
 

@@ -1,9 +1,10 @@
 'use strict'
 
 // Records work whose labels are known, with V8's stress flags for collections, and counts the samples with
-// right and wrong labels: `node scripts/label-stress.js [minutes] [node]`.
+// right and wrong labels: `node scripts/label-stress.js [minutes] [node] [processes at once]`. A core takes
+// some thousand samples in a second.
 
-const { spawnSync } = require('node:child_process')
+const { execFile } = require('node:child_process')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
@@ -11,7 +12,8 @@ const { countLabels } = require('../__test__/helpers/labelled.js')
 const { readProfile } = require('../__test__/helpers/trace.js')
 
 const root = path.join(__dirname, '..')
-const [minutes = '10', node = process.execPath] = process.argv.slice(2)
+const [minutes = '10', node = process.execPath, processes = String(os.availableParallelism())] =
+  process.argv.slice(2)
 const FIXTURE = path.join(root, '__test__', 'fixtures', 'labelled.js')
 /** Flags of V8 that move, collect or recompile more than usual. */
 const FLAGS = [
@@ -29,24 +31,34 @@ const ARGUMENTS = [
   ['20000', '1000', '0'],
   ['20000', '100', '8'],
 ]
-const ENV = { ...process.env, CPU_PROF_INTERVAL: '50', CPU_PROF_CATEGORIES: 'cpu' }
+const ENV = { ...process.env, CPU_PROF_INTERVAL: '20', CPU_PROF_CATEGORIES: 'cpu' }
 
 const end = Date.now() + Number(minutes) * 60_000
 const total = { right: 0, none: 0, wrong: 0, samples: 0 }
-let hasFailed = false
-for (let round = 0; Date.now() < end; round++) {
-  const flags = FLAGS[round % FLAGS.length]
-  const args = ARGUMENTS[Math.floor(round / FLAGS.length) % ARGUMENTS.length]
+let [rounds, hasFailed] = [0, false]
+
+/** Runs one program after the other. */
+async function runAll() {
+  while (Date.now() < end) {
+    const round = rounds++
+    const flags = FLAGS[round % FLAGS.length]
+    await runOne(flags, ARGUMENTS[Math.floor(round / FLAGS.length) % ARGUMENTS.length])
+  }
+}
+
+/** @param {string[]} flags @param {string[]} args */
+async function runOne(flags, args) {
+  const title = [...flags, ...args].join(' ')
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'cpu-prof-labels-'))
   const program = [...flags, '--require', root, FIXTURE, ...args]
-  const { status, signal, stderr } = spawnSync(node, program, {
-    env: { ...ENV, CPU_PROF_DIR: dir },
-    encoding: 'utf8',
+  const env = { ...ENV, CPU_PROF_DIR: dir }
+  /** @type {string} what went wrong */
+  const problem = await new Promise((resolve) => {
+    execFile(node, program, { env }, (error, _, stderr) => resolve(stderr || error?.message || ''))
   })
-  const title = [...flags, ...args].join(' ')
-  if (status !== 0 || stderr !== '') {
+  if (problem !== '') {
     hasFailed = true
-    console.log(`${title}: ended with ${status ?? signal}: ${stderr.slice(0, 1000)}`)
+    console.log(`${title}: ${problem.slice(0, 1000)}`)
   }
   for (const file of fs.readdirSync(dir)) {
     const counts = count(path.join(dir, file))
@@ -57,8 +69,6 @@ for (let round = 0; Date.now() < end; round++) {
   }
   fs.rmSync(dir, { recursive: true, force: true })
 }
-console.log('all:', JSON.stringify(total))
-process.exitCode = hasFailed || total.wrong > 0 || total.right === 0 ? 1 : 0
 
 /** Counts the samples of a trace by their labels. @param {string} file */
 function count(file) {
@@ -68,3 +78,8 @@ function count(file) {
   const profile = readProfile(named('Profile')[0], named('ProfileChunk'))
   return { ...countLabels(profile), samples: profile.samples.length }
 }
+
+Promise.all(Array.from({ length: Number(processes) }, runAll)).then(() => {
+  console.log('all:', JSON.stringify(total))
+  process.exitCode = hasFailed || total.wrong > 0 || total.right === 0 ? 1 : 0
+})

@@ -1,6 +1,8 @@
 'use strict'
 
-// What the traces of the fixture labelled.js must show.
+// What the traces of labelled programs must show, the fixture labelled.js among them.
+
+const assert = require('node:assert/strict')
 
 /** @typedef {ReturnType<typeof import('./trace.js').readProfile>} Profile */
 
@@ -16,8 +18,8 @@ function innermost({ nodes }, node, pattern) {
 }
 
 /**
- * Counts the samples of functions with a number by their labels, from an index on: those with the label of
- * this number, without a label, and with the label of another.
+ * Counts the samples of the fixture's functions, which have a number, by their labels, from an index on: those
+ * with the label of this number, without a label, and with the label of another.
  * @param {Profile} profile @param {number} [from]
  */
 function countLabels(profile, from = 0) {
@@ -31,4 +33,21 @@ function countLabels(profile, from = 0) {
   return counts
 }
 
-module.exports = { countLabels, innermost }
+/**
+ * Checks that nearly all samples of a function have these labels, and none has others. V8 takes a few
+ * samples by itself, which have none.
+ * @param {any} trace @param {string} name @param {Record<string, string> | undefined} expected
+ */
+function assertLabels(trace, name, expected) {
+  const pattern = new RegExp(`^${name}$`)
+  const samples = trace.samples.filter((/** @type {any} */ { node }) =>
+    innermost(trace, node, pattern),
+  )
+  const labelled = samples.filter((/** @type {any} */ { labels }) => labels !== undefined)
+  for (const { labels } of labelled) assert.deepEqual(labels, expected, name)
+  assert.ok(samples.length >= 20, `${name} has ${samples.length} samples`)
+  if (expected === undefined) assert.equal(labelled.length, 0, name)
+  else assert.ok(labelled.length > samples.length * 0.8, `${labelled.length} of ${samples.length}`)
+}
+
+module.exports = { assertLabels, countLabels, innermost }

@@ -16,22 +16,23 @@ const PROGRAM = path.join(FIXTURES, 'controlled.js')
  * @property {number} pid
  * @property {string} cwd
  * @property {string} stderr what it has printed so far
+ * @property {any} ready its first message
  */
 
 /**
  * Starts a program, which lives until the end of the spec. Resolves once the program runs.
  * @param {import('node:test').TestContext} t @param {string[]} args Node's
- * @param {Record<string, string | undefined>} [env]
+ * @param {Record<string, string | undefined>} [env] @param {string} [cwd]
  * @returns {Promise<Program>}
  */
-async function startProgram(t, args, env = {}) {
-  const cwd = temporaryDirectory()
+async function startProgram(t, args, env = {}, cwd = temporaryDirectory()) {
   const child = spawn(process.execPath, args, {
     cwd,
     env: { ...cleanEnv(), ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
-  const program = { child, cwd, pid: Number(child.pid), stderr: '' }
+  /** @type {Program} */
+  const program = { child, cwd, pid: Number(child.pid), stderr: '', ready: undefined }
   child.stderr?.on('data', (data) => {
     program.stderr += data
   })
@@ -41,7 +42,7 @@ async function startProgram(t, args, env = {}) {
     child.kill('SIGKILL')
     await ended
   })
-  await message(child)
+  program.ready = await message(child)
   return program
 }
 

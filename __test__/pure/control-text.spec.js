@@ -48,6 +48,15 @@ test('the list has a line for each process', () => {
   )
 })
 
+test('the list has the users of the processes if there are several', () => {
+  const of = (/** @type {number} */ user) => ({ ...armed({}), socket: { file: '', user } })
+  const lines = (/** @type {number} */ user) =>
+    renderProcesses([of(0), of(1000)], { ...view(120), user }).split('\n')
+  assert.equal(lines(0)[0], ' pid  user  label      package  state  since   folder')
+  assert.equal(lines(0)[2], '4711  1000  server.js           armed  1h 00m  api')
+  assert.doesNotMatch(renderProcesses([of(1000)], { ...view(120), user: 1000 }), /user|1000/)
+})
+
 for (const columns of [50, 80, 160]) {
   test(`the list fits ${columns} columns, whatever the names are`, () => {
     const long = 'long-'.repeat(40)

@@ -205,7 +205,8 @@ for (const [
   [['worker'], {}, [4], [], []],
   [['OTHER'], {}, [5], [], []],
   [['/srv/api'], {}, [3], [], []],
-  [['acme'], {}, [], [/several processes.*: 3 \(api\.js\), 4 \(worker\.js\)$/], []],
+  [['acme'], {}, [], [/or take all with --tree: 3 \(api\.js\), 4 \(worker\.js\)$/], []],
+  [['.js'], {}, [], [/several processes, name one by its pid: 3 .*, 4 .*, 5 \(other\.js\)$/], []],
   // The second is below the first.
   [['acme'], { tree: true }, [3, 4], [], []],
   [['.js'], { tree: true }, [], [/several processes.*: 3 \(api\.js\), 5 \(other\.js\)$/], []],
@@ -230,6 +231,18 @@ for (const [
     )
   })
 }
+
+test('a text that no process has may be that of one that does not answer', () => {
+  const silent = { ...armed(7, '', ''), status: undefined }
+  const { refused } = choose(['none'], {}, { ...WORLD, armed: [...WORLD.armed, silent] })
+  assert.match(refused[0].text, /^no armed process has 'none' .* \(no answer from 7\);/)
+})
+
+test('armed processes below the chosen ones are told apart', () => {
+  const below = (/** @type {string[]} */ words, tree = false) =>
+    choose(words, { tree }, WORLD).below.map(({ pid }) => pid)
+  assert.deepEqual([below(['3']), below(['3', '4']), below(['3'], true)], [[4], [], []])
+})
 
 test('a circle of parents is no tree', () => {
   const parents = new Map([

@@ -104,6 +104,54 @@ test('filters are those of a report', async () => {
   assert.deepEqual([none.processes, none.functions, none.recordings], [[], [], 2])
 })
 
+/** A second of work for two routes, with other nodes before those that a look needs. @type {Span[]} */
+const LABELLED = [
+  ['boot /srv/app/main.js:1 > load /srv/app/boot.js:1', 600],
+  ['serve /srv/app/main.js:9 > users /srv/app/users.js:4', 300, { labels: { route: '/users' } }],
+  ['serve /srv/app/main.js:9 > report /srv/app/r.js:4', 400, { labels: { route: '/r', t: '1' } }],
+  ['serve /srv/app/main.js:9', 100],
+  ['serve /srv/app/main.js:9 > report /srv/app/r.js:4', 200, { labels: { route: '/users' } }],
+]
+
+test('labels are those of a report, as rows and as a filter', async () => {
+  const dir = temporaryDirectory()
+  writeTrace(path.join(dir, 'main.trace.json'), { cwd: '/srv/app', spans: LABELLED })
+  const follower = new Follower([dir])
+  for (const seconds of [10, 0.8]) {
+    for (const by of /** @type {const} */ (['label', 'label:route'])) {
+      const view = await follower.look({ seconds, by })
+      const { labels } = await report(dir, { by, from: view.fromMs, to: view.toMs })
+      assert.equal(view.labels.length, 3)
+      const wanted = labels.map(({ labels, ...row }) => row)
+      assert.deepEqual(comparable(view.labels), comparable(wanted))
+    }
+    const filters = { label: ['route=/users'] }
+    const view = await follower.look({ seconds, ...filters })
+    assert.deepEqual(
+      view.functions.flatMap(({ name, selfMs }) => (selfMs > 0 ? name : [])).sort(),
+      ['report', 'users'],
+    )
+    await assertAsReport(dir, view, 'functions', filters)
+  }
+  assert.deepEqual((await follower.look({ by: 'function' })).labels, [])
+  const other = await follower.look({ label: ['route=/none'] })
+  assert.deepEqual([other.processes, other.recordings], [[], 1])
+})
+
+test('top has rows by label, and chooses by one', async () => {
+  const cwd = temporaryDirectory()
+  const file = writeTrace(path.join(cwd, 'a.trace.json'), { cwd: '/srv/app', spans: LABELLED })
+  const look = async (/** @type {string[]} */ ...words) =>
+    (await cli(['top', '--count', '1', file, ...words], { cwd })).stdout
+  const byRoute = await look('--by', 'labels:route')
+  assert.match(byRoute, /by label:route, self/)
+  assert.match(byRoute, /\n +31\.[23]% +\/users +users \(users\.js:4\)\n/)
+  const chosen = await look('--label', 'route=/r')
+  assert.match(chosen, /\n +25\.0% +25\.0% +report +/)
+  assert.doesNotMatch(chosen, / users /)
+  assert.match(await look('--label', 'route=/none'), /nothing matches/)
+})
+
 test('a file that grows line by line is followed', async () => {
   const dir = temporaryDirectory()
   const file = path.join(dir, 'a.trace.json')
@@ -174,7 +222,7 @@ test('top tells what it cannot watch', async () => {
   assert.match(notRecorded.stderr, /is not recorded.*cpu-prof run.*--tree/)
   const gone = await look('gone.json')
   assert.deepEqual([gone.code, gone.stdout], [1, ''])
-  assert.match(gone.stderr, /^cpu-prof: gone\.json does not exist: name a process id/)
+  assert.match(gone.stderr, /^cpu-prof: gone\.json does not exist: name a process by its pid or/)
   const other = path.join(cwd, 'other.json')
   fs.writeFileSync(other, '[]')
   const notOurs = await look(other)

@@ -141,6 +141,32 @@ test('runs, hotspots, function and code answer about the last run, and about a n
   assert.equal(stalls.stalls[0].durationMs, 60)
 })
 
+test('code and stalls show the samples of a label', async (t) => {
+  const project = createProject()
+  const file = path.join(project, 'profiles', '20260103.000000.9', 'trace.json')
+  const of = (/** @type {string} */ route) => ({ labels: { route } })
+  writeTrace(file, {
+    cwd: project,
+    spans: [
+      ['render app.js:4:16@5 > parse app.js:1:15@2', 70, of('/a')],
+      ['(idle)', 20],
+      ['render app.js:4:16@5 > parse app.js:1:15@2', 40, of('/b')],
+    ],
+  })
+  const { call } = await connect(t, project)
+  for (const [label, ms] of [
+    ['route=/a', 70],
+    ['route=/b', 40],
+  ]) {
+    const { code } = (await call('code', { label })).data
+    assert.deepEqual([code.length, code[0].name, code[0].selfMs], [1, 'parse', ms])
+    const { stalls } = (await call('stalls', { leastMs: 1, label })).data
+    assert.deepEqual([stalls.length, stalls[0].durationMs], [1, ms])
+  }
+  const none = await call('stalls', { label: 'route=/c' })
+  assert.match(none.text, /nothing in the recordings matches label route=\/c/)
+})
+
 test('compare names what changed, and how sure that is', async (t) => {
   const { call } = await connect(t, createProject())
   const { data, text } = await call('compare', {

@@ -3,15 +3,18 @@
 // Why a recording exists: the condition that was met is in the first line of every output.
 
 const assert = require('node:assert/strict')
+const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { merge, report } = require('../../index.js')
+const { convert, merge, report } = require('../../index.js')
 const { pageData } = require('../../lib/offline.js')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
-const { writeTrace } = require('../helpers/written.js')
+const { recording, writeTrace } = require('../helpers/written.js')
 
 const START = 1e9
+/** @type {import('../helpers/written.js').Span[]} */
+const SPANS = [['handler src/server.js:4', 900]]
 const STALL = 'Recorded because the event loop had stood still for 612 ms (stall>500ms).'
 
 /**
@@ -32,7 +35,7 @@ function recorded(events, start = START) {
   const file = path.join(temporaryDirectory(), 'a.trace.json')
   writeTrace(file, {
     ...{ label: 'server', start, events },
-    spans: [['handler src/server.js:4', 900]],
+    spans: SPANS,
   })
   return file
 }
@@ -72,6 +75,42 @@ test('a merged trace keeps the conditions of all recordings', async () => {
   ])
   const { stdout } = await cli(['report', output])
   assert.match(stdout.replaceAll('\n', ' '), /\(stall>500ms\)\. 1 more condition was met\. /)
+})
+
+test('a .cpuprofile tells why it was recorded, and a conversion keeps that', async () => {
+  const dir = temporaryDirectory()
+  const at = (/** @type {string} */ name) => path.join(dir, name)
+  const factsOf = (/** @type {string} */ file) =>
+    JSON.parse(fs.readFileSync(file, 'utf8'))['cpu-prof'].start
+  /** Writes a trace with a reason in its metadata. @param {object} start @param {any[]} events */
+  const trace = (start, events) => {
+    const text = recording({ start: START, spans: SPANS, events })
+    const file = at('a.trace.json')
+    fs.writeFileSync(file, text.replace('"threadId":0', `$&,"start":${JSON.stringify(start)}`))
+    return file
+  }
+  const stall = { reason: 'stall>500ms', observed: '612 ms' }
+  await convert(trace(stall, [mark(START, 'stall>500ms', '612 ms')]), at('a.cpuprofile'))
+  assert.deepEqual(factsOf(at('a.cpuprofile')), stall)
+  // A merged trace has the mark alone.
+  await merge(at('a.trace.json'), at('merged.trace.json'))
+  await convert(at('merged.trace.json'), at('merged.cpuprofile'))
+  assert.deepEqual(factsOf(at('merged.cpuprofile')), stall)
+  await convert(at('a.cpuprofile'), at('again.trace.json'))
+  for (const name of ['a.cpuprofile', 'merged.cpuprofile', 'again.trace.json']) {
+    const { conditions = [] } = await report(at(name))
+    assert.deepEqual(
+      conditions.map(({ atMs, sentence }) => [atMs, sentence]),
+      [[0, STALL]],
+      name,
+    )
+  }
+
+  const by = { by: 'cpu-prof record (pid 71)' }
+  await convert(trace(by, []), at('b.cpuprofile'))
+  await convert(at('b.cpuprofile'), at('c.cpuprofile'))
+  assert.deepEqual([factsOf(at('b.cpuprofile')), factsOf(at('c.cpuprofile'))], [by, by])
+  assert.equal((await report(at('b.cpuprofile'))).conditions, undefined)
 })
 
 test('marks that no recorder of ours writes change nothing', async () => {

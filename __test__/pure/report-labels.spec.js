@@ -269,17 +269,16 @@ test('a killed process tells what it was working for, the oldest first', async (
   assert.deepEqual(found(await report(broken)), inFlight)
   const text = (await cli(['report', broken])).stdout
   const line =
-    'breaks off (its process was killed, or still runs), 2 requests were running: GET /report (1.10 s), GET /users (300 ms)'
+    'in flight at the end of the recording: GET /report for 1.10 s, GET /users for 300 ms'
   // The line is folded.
   assert.ok(text.replaceAll('\n', ' ').includes(line), text)
-  assert.ok(
-    (await cli(['report', broken, '--markdown'])).stdout.includes('2 requests were running'),
-  )
+  const markdown = (await cli(['report', broken, '--markdown'])).stdout
+  assert.match(markdown, /in flight at the end of the recording: GET/)
 
   const killed = write({ spans, signal: 'SIGKILL' })
   const result = await report(killed)
   assert.deepEqual([result.processes[0].signal, found(result)], ['SIGKILL', inFlight])
-  assert.match((await cli(['report', killed])).stdout, /When SIGKILL ended the process, 2 requests/)
+  assert.match((await cli(['report', killed])).stdout, /^in flight at SIGKILL: GET \/report for 1/m)
   // A merged trace tells the same, and a slice before the end nothing.
   const merged = path.join(path.dirname(killed), 'out', 'merged.json')
   await merge(killed, merged)
@@ -291,6 +290,21 @@ test('a killed process tells what it was working for, the oldest first', async (
     found(await report(write({ spans: [...spans, ['(idle)', 501]], isKilled: true }))),
     undefined,
   )
+})
+
+test('what hangs is named with its time, and the rest is counted', async () => {
+  const of = (/** @type {number} */ n) => ({ labels: { route: `/${n}`, tenant: 't' } })
+  const spans = [1, 2, 3, 4, 5].map((n) => /** @type {Span} */ (['work app.js:2', 100, of(n)]))
+  const dir = temporaryDirectory()
+  const facts = { spans, label: 'app.js', isKilled: true }
+  writeTrace(path.join(dir, 'a.trace.json'), { ...facts, pid: 7 })
+  writeTrace(path.join(dir, 'b.trace.json'), { spans: [['work app.js:2', 500]], pid: 8 })
+  const { stdout } = await cli(['report', dir])
+  const line =
+    'in flight in app.js (pid 7) at the end of the recording: route=/1 · tenant=t for 500 ms, ' +
+    'route=/2 · tenant=t for 400 ms, route=/3 · tenant=t for 300 ms, and 2 more'
+  assert.ok(stdout.replaceAll('\n', ' ').includes(`${line} `), stdout)
+  assert.equal(stdout.match(/in flight/g)?.length, 1)
 })
 
 test('a .cpuprofile that has ended has nothing in flight', async () => {

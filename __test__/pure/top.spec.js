@@ -35,7 +35,7 @@ function viewOf(facts) {
     processes: [{ pid: 42, name: 'app', command: 'app serve', launcher: false, threads }],
     totals: { ...NO_TIMES, javascriptMs: 13_000, gcMs: 1300, waitingMs: 500 },
     functions: [hot('parse', 3000, 4000), hot('main', 10, 9000), hot('hash', 6000)],
-    ...{ files: [], packages: [], failed: [], notes: [] },
+    ...{ files: [], packages: [], labels: [], failed: [], notes: [] },
     ...facts,
   }
 }
@@ -97,6 +97,23 @@ test('threads, files and packages have tables', () => {
   assert.match(byPackage[5], / {2}express$/)
 })
 
+test('labels have a table with the hottest function of each', () => {
+  const label = (/** @type {string} */ name, /** @type {number} */ selfMs) => ({
+    ...{ name, selfMs, totalMs: selfMs, blockedMs: 0, waitingMs: 9000 - selfMs },
+    hottest: { ...hot('render', 0), file: `/srv/app/views${name}.js` },
+  })
+  const labels = [label('/users/:id', 1000), label('/report', 4000)]
+  for (const sort of /** @type {const} */ (['self', 'total'])) {
+    const lines = screenOf({ labels }, { by: 'label:route', sort })
+    assert.match(lines[0], /last 10\.0 s by label:route, self/)
+    assert.match(lines[4].trimEnd(), /^ +self +blocked +waiting +route +hottest function$/)
+    assert.match(lines[5], /^ {3}40\.0% {11}50\.0% +\/report +render \(report\.js:3\)$/)
+    assert.match(lines[6], /^ {3}10\.0% .*\/users\/:id +render/)
+  }
+  assert.match(screenOf({ labels }, { by: 'label' })[4], / label +hottest function *$/)
+  assert.equal(screenOf({}, { by: 'label' })[3], 'no sample has labels')
+})
+
 test('the status line tells why nothing new is shown', () => {
   const status = (/** @type {Partial<LiveView>} */ facts) => screenOf(facts)[3]
   assert.match(status({ silentMs: 4000 }), /^no samples for 4\.00 s: .*idle, .*stopped or gone$/)
@@ -130,6 +147,7 @@ test('names of anybody fit every screen, and control nothing', () => {
     functions: hostile.map((name, i) => ({ ...hot(name, 1000 + i), file: `/${name}` })),
     files: hostile.map((file, i) => ({ ...hot('', 9 + i), file, package: file })),
     packages: hostile.map((name) => hot(name, 7)),
+    labels: hostile.map((name) => ({ ...hot(name, 7), hottest: hot(name, 7) })),
     processes: hostile.map((command) => ({
       ...{ pid: 1, name: command, command, launcher: false },
       threads: [0, 1].map((threadId) => ({ threadId, name: command, samples: 1, ...NO_TIMES })),
@@ -137,7 +155,7 @@ test('names of anybody fit every screen, and control nothing', () => {
     failed: hostile.map((file) => ({ file, reason: file })),
     notes: hostile,
   }
-  const kinds = /** @type {const} */ (['function', 'file', 'package', 'thread'])
+  const kinds = /** @type {const} */ (['function', 'file', 'package', 'label', 'thread'])
   for (const by of kinds) {
     for (const [columns, rows] of [
       [80, 24],
@@ -192,6 +210,9 @@ test('keys change what is shown', () => {
     ['f', 'i', 'p', 't'].map((key) => after(key).by),
     [...['function', 'file', 'package', 'thread']],
   )
+  assert.deepEqual([after('l').by, after('l', 'f').by], ['label', 'function'])
+  const byRoute = press({ ...DEFAULTS, labels: 'label:route' }, { sequence: 'l', name: 'l' }, 18)
+  assert.equal(byRoute.by, 'label:route')
   assert.equal(after('s').sort, 'total')
   assert.equal(after('s', 's').sort, 'self')
   assert.deepEqual([after('+').seconds, after('-').seconds], [20, 5])

@@ -62,7 +62,7 @@ describe('an armed program', together, () => {
       assert.equal(v, 1)
       assert.ok(status.armedMs <= before && status.armedMs > before - 60_000, status.armedMs)
       assert.match(status.script, /armed\.js$/)
-      assert.match(status.label, /armed\.js: idle idle \(pid \d+\)/)
+      assert.match(status.label, /armed\.js idle idle \(pid \d+\)/)
       assert.deepEqual(status.argv.slice(2), ['idle', 'idle'])
       const { pid, ppid, node, cwd, threads, conditions, recording, last } = status
       assert.deepEqual(
@@ -185,6 +185,16 @@ describe('an armed program', together, () => {
       }
     })
     assert.equal(stderr, '')
+  })
+
+  test('tells in a .cpuprofile who started it', async () => {
+    await runArmed(['armed.js', 'working'], async ({ ask }) => {
+      await ask({ do: 'start', by: 'me (pid 7)', settings: { format: 'cpuprofile' } })
+      const { stopped } = await ask({ do: 'stop' })
+      assert.equal(stopped.files.length, 1)
+      const profile = JSON.parse(fs.readFileSync(stopped.files[0], 'utf8'))
+      assert.deepEqual(profile['cpu-prof'].start, { by: 'me (pid 7)' })
+    })
   })
 
   test('ends a recording by itself after a time', async () => {

@@ -5,9 +5,10 @@
 const assert = require('node:assert/strict')
 const { spawn, spawnSync } = require('node:child_process')
 const fs = require('node:fs')
+const net = require('node:net')
 const path = require('node:path')
 const test = require('node:test')
-const { textFrom } = require('../helpers/cli.js')
+const { cli, textFrom } = require('../helpers/cli.js')
 const { cleanEnv, temporaryDirectory, PACKAGE } = require('../helpers/files.js')
 
 const CLI = path.join(PACKAGE, 'bin', 'cpu-prof.js')
@@ -96,12 +97,62 @@ test('pid 1 of a container with a root that cannot be written is recorded from i
   )
 })
 
-test('a process of another user is told as one', { skip }, async (t) => {
+test('root reaches the processes of other users, and of containers', { skip }, async (t) => {
   const pid = await startIn(t, OWN_PIDS, READ_ONLY, USER)
+  const ps = cpuProf([], ['ps', '--json'])
+  assert.equal(ps.status, 0, ps.stderr)
+  const listed = JSON.parse(ps.stdout).find((/** @type {any} */ one) => one.pid === pid)
+  assert.deepEqual([listed.user, listed.recording], [1000, null])
+  assert.match(
+    cpuProf([], ['ps']).stdout,
+    new RegExp(`^ *pid +user +.*\\n(.*\\n)*? *${pid} +1000 `),
+  )
+  const folder = `/proc/${pid}/root/dev/shm/cpu-prof-1000`
+  const namesIn = () => fs.readdirSync(folder).map((name) => path.extname(name))
+
+  const { status, stdout, stderr } = cpuProf([], ['record', String(pid), '--for', '1s', '-o', '-'])
+  assert.equal(status, 0, stderr)
+  assert.match(stdout, /"functionName":"spin"/)
+  assert.deepEqual(namesIn(), ['.sock'])
+  // From inside, by its own id.
   const exec = ['nsenter', '--target', String(pid), '--mount', '--pid', '--wd=/']
-  const { status, stderr } = cpuProf(exec, ['record', '1', '--for', '1s', '-o', '-'])
-  assert.equal(status, 1)
-  assert.match(stderr, /pid 1 .*belongs to .*1000/)
+  const inside = cpuProf(exec, ['record', '1', '--for', '1s', '-o', '-'])
+  assert.equal(inside.status, 0, inside.stderr)
+  assert.match(inside.stdout, /"functionName":"spin"/)
+  assert.deepEqual(namesIn(), ['.sock'])
+  // Another user reaches nothing.
+  const other = cpuProf(['setpriv', '--reuid=1001', '--clear-groups'], ['stop', String(pid)])
+  assert.equal(other.status, 1)
+  assert.match(other.stderr, /belongs to another user \(uid 1000\): run this as that user/)
+})
+
+test('root asks only sockets that the user of their folder serves', { skip }, async (t) => {
+  const folder = temporaryDirectory('s-')
+  const [mine, served] = [path.join(folder, '1-1.sock'), path.join(folder, '2-2.sock')]
+  /** @type {string[]} */
+  const asked = []
+  const server = net.createServer((connection) =>
+    connection.on('data', (data) => asked.push(String(data))),
+  )
+  await new Promise((resolve) => server.listen(mine, () => resolve(undefined)))
+  t.after(() => server.close())
+  const code = `require('net').createServer((c) => c.end('{"v":1,"status":{"pid":2}}\\n')).listen(process.argv[1], () => console.log('ready'))`
+  fs.chmodSync(folder, 0o700)
+  for (const file of [folder, mine]) fs.chownSync(file, 1000, 1000)
+  const [command, ...args] = [...USER, process.execPath, '-e', code, served]
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  t.after(() => child.kill('SIGKILL'))
+  await textFrom(child.stdout, 'ready')
+  const env = { CPU_PROF_SOCKET: folder }
+  const { stdout } = await cli(['ps', '--json'], { env })
+  assert.deepEqual(
+    JSON.parse(stdout).map((/** @type {any} */ { pid, problem }) => [pid, problem]),
+    [
+      [1, 'its socket leads to a process of another user'],
+      [2, undefined],
+    ],
+  )
+  assert.deepEqual(asked, [])
 })
 
 test('a container beside the program reaches its files by /proc', { skip }, async (t) => {

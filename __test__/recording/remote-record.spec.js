@@ -130,6 +130,40 @@ test('a second Ctrl-C gives up, and names what was recorded', async (t) => {
   assert.equal(filesIn(place, '.trace.json').length, 1)
 })
 
+test('the recordings of a killed record are offered once nobody adds to them', async (t) => {
+  const folder = socketFolder()
+  const program = await startArmed(t, folder)
+  const [cli, TMPDIR] = [cliOf(folder), temporaryDirectory('t-')]
+  const killed = await cli(['record', '--all', '--for', '10m'], {
+    env: { TMPDIR },
+    during: interrupt(program, 'SIGKILL'),
+  })
+  assert.equal(killed.signal, 'SIGKILL')
+  const [name] = fs.readdirSync(TMPDIR)
+  const place = path.join(TMPDIR, name)
+  const ps = async () => (await cli(['ps'], { env: { TMPDIR } })).stderr
+  // The process still writes there.
+  assert.equal(await ps(), '')
+  await cli(['stop', '--all'])
+  // Neither this user's alone, nor a folder that record names so.
+  fs.mkdirSync(path.join(TMPDIR, 'cpu-prof-record-4194305-open00'))
+  fs.chmodSync(path.join(TMPDIR, 'cpu-prof-record-4194305-open00'), 0o777)
+  fs.mkdirSync(path.join(TMPDIR, 'cpu-prof-record-mine'))
+  const old = path.join(TMPDIR, 'cpu-prof-record-4194305-empty0')
+  fs.mkdirSync(old, { mode: 0o700 })
+  const offer = `cpu-prof: an earlier record was killed; to keep its recordings: cpu-prof merge ${place} -o trace.json; to drop it: rm -r ${place}\n`
+  assert.equal(await ps(), offer)
+  assert.ok(fs.existsSync(old), 'its record can be starting in another container')
+  fs.utimesSync(old, 1, 1)
+  const next = await cli(['record', '--all', '--for', '1s'], { env: { TMPDIR } })
+  assert.ok(next.stderr.endsWith(offer), next.stderr)
+  assert.ok(!fs.existsSync(old))
+  const { code, cwd } = await cli(['merge', place, '-o', 'trace.json'])
+  assert.equal(code, 0)
+  const trace = fs.readFileSync(path.join(cwd, 'trace.json'), 'utf8')
+  assert.deepEqual(contentsOf(trace), { threads: 1, hasWork: true })
+})
+
 test('the second person is told who records', async (t) => {
   const folder = socketFolder()
   const program = await startArmed(t, folder)

@@ -7,6 +7,7 @@ const { spawn } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
+const { report } = require('../../index.js')
 const { socketFolder } = require('../helpers/armed.js')
 const { cleanEnv, temporaryDirectory, tracesIn, PACKAGE } = require('../helpers/files.js')
 const { cliOf, startArmed, startProgram, work, PROGRAM } = require('../helpers/remote.js')
@@ -65,6 +66,28 @@ test('an armed process is listed, started, stopped, and started again', async (t
   assert.deepEqual([idle.code, idle.stdout], [1, ''])
   assert.match(idle.stderr, /is not being recorded/)
   assert.equal(program.stderr, '')
+})
+
+test('a process has one name, in lists and in the report of its recording', async (t) => {
+  const folder = socketFolder()
+  const cli = cliOf(folder)
+  const script = path.join(temporaryDirectory(), 'story', 'app.js')
+  fs.mkdirSync(path.dirname(script))
+  fs.writeFileSync(script, `require(${JSON.stringify(PROGRAM)})\n`)
+  const env = { CPU_PROF_START: 'off', CPU_PROF_SOCKET: folder }
+  const program = await startProgram(t, ['--require', PACKAGE, script, '--port', '80'], env)
+  const name = 'story/app.js --port 80'
+  const [{ pid, label }] = JSON.parse((await cli(['ps', '--json'])).stdout)
+  assert.deepEqual([pid, label], [program.pid, name])
+  assert.ok((await cli(['status', name])).stdout.startsWith(`pid ${pid} (${name})\n`))
+  await cli(['start', name])
+  await work(program)
+  const { stdout: file } = await cli(['stop', name])
+  const { processes } = await report(file.trim())
+  assert.deepEqual(
+    processes.map(({ pid, command }) => [pid, command]),
+    [[pid, name]],
+  )
 })
 
 test('a thread in a busy loop is started and stopped', async (t) => {
@@ -196,6 +219,6 @@ test('a process of another user', { skip: !isRoot && 'only root can start one' }
   assert.equal(code, 1)
   assert.match(
     stderr,
-    /belongs to another user \(uid 65534\): run this as that user \(sudo -u '#65534'/,
+    /belongs to another user \(uid 65534\) and is not armed: run this as that user \(sudo -u '#65534'/,
   )
 })

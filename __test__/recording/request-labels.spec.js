@@ -5,10 +5,12 @@
 const assert = require('node:assert/strict')
 const path = require('node:path')
 const test = require('node:test')
+const { report } = require('../../index.js')
 const { innermost } = require('../helpers/labelled.js')
 const { run, FIXTURES, PACKAGE } = require('../helpers/run.js')
 
 const options = { skip: process.platform !== 'linux' && 'labels are recorded on Linux' }
+const [MAJOR] = process.versions.node.split('.').map(Number)
 const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
 
 /** Counts the samples of a function by the value of a label. @param {any} trace @param {string} name @param {string} key */
@@ -95,4 +97,130 @@ test('work has the labels of its request, and no other work has', options, async
   assert.deepEqual(Object.keys(countsOf(trace, 'fast', 'tenant')), ['none'])
   assert.deepEqual(Object.keys(countsOf(trace, 'outside', 'http')), ['none'])
   assert.ok(!JSON.stringify(trace.events).includes('secret'))
+  const { labels } = await report(trace.file, { by: 'label:http' })
+  const [users] = labels
+  assert.equal(users.name, 'GET /users/:id')
+  assert.match(String(users.hottest?.name), /^(work|burn|first|second)$/)
+  const workOf = (/** @type {string} */ name) =>
+    labels.find((label) => label.name === name)?.selfMs ?? 0
+  // By the program's code, the one has four times as much as the other.
+  assert.ok(
+    users.selfMs > 2 * workOf('GET /fast') && workOf('GET /fast') > 0,
+    JSON.stringify(labels),
+  )
+  assert.ok(workOf('(no http)') > 0)
+})
+
+/** A hundred requests at once, each of which works in functions of its own route, in all ways that a context takes. */
+const MANY = `
+  const http = require('node:http')
+  const fs = require('node:fs')
+  const { Worker } = require('node:worker_threads')
+  const { AsyncResource } = require('node:async_hooks')
+  const { Readable, PassThrough, pipeline } = require('node:stream')
+  const { promisify } = require('node:util')
+  const { spin } = require(${SPIN})
+  const ROUTES = 10
+  const works = Array.from({ length: ROUTES }, (_, n) =>
+    // Lines that no other code has: a recording gives samples of inlined functions back by their lines.
+    new Function('spin', '\\n'.repeat(1000 + 50 * n) + 'return function f_' + n + '(ms) { return spin(ms) }')(spin))
+  const worker = new Worker("const { parentPort } = require('node:worker_threads'); parentPort.on('message', (n) => parentPort.postMessage(n))", { eval: true })
+  const jobs = []
+  worker.on('message', () => { const { resource, done } = jobs.shift(); resource.runInAsyncScope(done) })
+  const ask = () => new Promise((done) => { jobs.push({ resource: new AsyncResource('Job'), done }); worker.postMessage(1) })
+  const streamed = promisify(pipeline)
+  const nested = async (depth, work) => { work(1); if (depth > 0) await nested(depth - 1, work); await null; work(1) }
+  const server = http.createServer(async (request, response) => {
+    const work = works[request.url.slice(2)]
+    work(2)
+    await nested(3, work)
+    await new Promise((resolve) => setTimeout(() => { work(2); resolve() }, 3))
+    const through = new PassThrough()
+    await Promise.all([
+      streamed(Readable.from(['a', 'b']), through, async (source) => { for await (const _ of source) work(1) }),
+      ask().then(() => work(1)),
+      fs.promises.readFile(__filename).catch(() => {}).then(() => work(1)),
+    ])
+    response.end('x')
+    work(2)
+  })
+  server.listen(0, async () => {
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 25 })
+    const { port } = server.address()
+    const get = (i) => new Promise((resolve) => {
+      http.get({ port, path: '/r' + i % ROUTES, agent }, (response) => response.resume().on('end', resolve))
+    })
+    await Promise.all(Array.from({ length: 100 }, (_, i) => get(i)))
+    agent.destroy()
+    server.close()
+    worker.unref()
+  })`
+
+test('each of a hundred requests at once has its own label', options, async () => {
+  const { code, stderr, traces } = await run(['-e', MANY], {
+    env: { CPU_PROF_CATEGORIES: 'cpu,http' },
+  })
+  assert.deepEqual([code, stderr], [0, ''])
+  const [trace] = traces
+  const counts = { right: 0, none: 0, wrong: 0 }
+  for (const { node, labels } of trace.samples) {
+    const name = innermost(trace, node, /^f_\d+$/)
+    if (name === undefined) continue
+    if (labels === undefined) counts.none++
+    else counts[labels.http === `GET /r${name.slice(2)}` ? 'right' : 'wrong']++
+  }
+  assert.equal(counts.wrong, 0)
+  assert.ok(
+    counts.right >= 100 && counts.right >= 0.99 * (counts.right + counts.none),
+    JSON.stringify(counts),
+  )
+})
+
+/** Answers requests one after the other, and prints what their contexts are. */
+const CONTEXTS = `
+  const http = require('node:http')
+  const { AsyncLocalStorage } = require('node:async_hooks')
+  const AsyncContextFrame = require('internal/async_context_frame')
+  const { spin } = require(${SPIN})
+  const storage = new AsyncLocalStorage()
+  function inside() { return spin(15) }
+  function serve(work) {
+    const frames = []
+    const stores = new Set()
+    const server = http.createServer((request, response) => {
+      frames.push(AsyncContextFrame.current())
+      stores.add(storage.getStore())
+      work()
+      response.end()
+    })
+    return new Promise((resolve) => server.listen(0, async () => {
+      const { port } = server.address()
+      const agent = new http.Agent({ keepAlive: true })
+      for (let i = 0; i < 10; i++) {
+        await new Promise((done) => http.get({ port, path: '/' + i, agent }, (response) => response.resume().on('end', done)))
+      }
+      agent.destroy()
+      server.close()
+      resolve({ frames: new Set(frames).size, stores: [...stores].map(String) })
+    }))
+  }
+  void (async () => {
+    const alone = await serve(() => {})
+    const within = await storage.run('own', () => serve(inside))
+    console.log(JSON.stringify([alone, within]))
+  })()`
+
+test('requests with one label share a frame, unless the program has a context', {
+  skip: options.skip || (MAJOR < 24 && 'this Node keeps no frames'),
+}, async () => {
+  const { code, stdout, stderr, traces } = await run(['--expose-internals', '-e', CONTEXTS], {
+    env: { CPU_PROF_CATEGORIES: 'cpu,http' },
+  })
+  assert.deepEqual([code, stderr], [0, ''])
+  const [alone, within] = JSON.parse(stdout)
+  // The first label of a thread leaves a frame of its own in its request.
+  assert.ok(alone.frames <= 2, `${alone.frames} frames of 10 requests`)
+  assert.deepEqual(alone.stores, ['undefined'])
+  assert.deepEqual(within.stores, ['own'])
+  assertOnly(countsOf(traces[0], 'inside', 'http'), 'GET /:id')
 })

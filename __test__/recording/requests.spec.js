@@ -3,8 +3,11 @@
 // The category `http`: requests that the program answers and makes, as times in tracks of their own.
 
 const assert = require('node:assert/strict')
+const fs = require('node:fs')
 const test = require('node:test')
+const { tracesIn } = require('../helpers/files.js')
 const { run } = require('../helpers/run.js')
+const { until } = require('../helpers/until.js')
 
 const env = { CPU_PROF_CATEGORIES: 'cpu,http' }
 
@@ -115,4 +118,53 @@ test('a program that stops its recording is not watched any more', async () => {
   const { stdout } = await run(['-e', code], { preload: null, env: { PACKAGE } })
   const [none, all] = ['false,false,false', 'true,true,true']
   assert.equal(stdout, `${[none, all, none].join('\n')}\n`)
+})
+
+test('all requests of a busy program are there, with long names too', async () => {
+  const makePaths = () =>
+    Array.from({ length: 700 }, (_, i) => `/${i}/${'"%C3%BC'.repeat(i === 7 ? 1500 : i % 60)}`)
+  const code = served(
+    `response.end()`,
+    `const agent = new http.Agent({ keepAlive: true, maxSockets: 8 })
+    await Promise.all((${makePaths})().map((path) => get(path, { agent })))
+    agent.destroy()`,
+  )
+  const { code: exitCode, stderr, traces } = await run(['-e', code], { env })
+  assert.deepEqual([exitCode, stderr], [0, ''])
+  const ends = traces[0].events.filter(
+    (/** @type {any} */ { cat, ph }) => cat === 'blink.user_timing' && ph === 'e',
+  )
+  const paths = makePaths().sort()
+  for (const prefix of ['GET ', 'GET http://localhost']) {
+    const written = ends
+      .filter((/** @type {any} */ { name }) => name.startsWith(`${prefix}/`))
+      .map((/** @type {any} */ { name }) => name.slice(prefix.length))
+    assert.ok(written.sort().join() === paths.join(), `${prefix}: ${written.length}`)
+  }
+})
+
+test('requests are written while the program waits, and survive SIGKILL', async () => {
+  const code = served(
+    `response.end()`,
+    `for (let i = 0; i < 3; i++) await get('/early/' + i)
+    setTimeout(() => get('/late').then(() => {}), 1200)
+    await new Promise(() => setInterval(() => {}, 1e6))`,
+  )
+  const { signal, files } = await run(['-e', code], {
+    env,
+    read: 0,
+    during: (child, dir) => {
+      const isWritten = () => {
+        const texts = tracesIn(dir).map((file) => fs.readFileSync(file, 'latin1'))
+        return texts.some((text) => /"name":"GET \/late","ph":"e"/.test(text))
+      }
+      until(isWritten).finally(() => child.kill('SIGKILL'))
+    },
+  })
+  assert.equal(signal, 'SIGKILL')
+  const { traceEvents } = JSON.parse(fs.readFileSync(files[0], 'latin1'))
+  const names = requests({ events: traceEvents })
+    .filter(({ track }) => track === 'HTTP server')
+    .map(({ name }) => name)
+  assert.deepEqual(names, ['GET /early/0', 'GET /early/1', 'GET /early/2', 'GET /late'])
 })

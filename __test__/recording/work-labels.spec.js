@@ -7,7 +7,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const { readCpuProfile } = require('../helpers/cpuprofile.js')
-const { countLabels, innermost } = require('../helpers/labelled.js')
+const { assertLabels, countLabels, innermost } = require('../helpers/labelled.js')
 const { run, FIXTURES, PACKAGE } = require('../helpers/run.js')
 const { NEEDS_INTERRUPT } = require('../helpers/source.js')
 
@@ -57,23 +57,6 @@ async function runProgram(source, { flags = [], ...given } = {}) {
   return { ...result, output: result.stdout === '' ? undefined : JSON.parse(result.stdout) }
 }
 
-/**
- * Checks that nearly all samples of a function have these labels, and none has others. V8 takes a few
- * samples by itself, which have none.
- * @param {any} trace @param {string} name @param {Record<string, string> | undefined} expected
- */
-function assertLabels(trace, name, expected) {
-  const pattern = new RegExp(`^${name}$`)
-  const samples = trace.samples.filter((/** @type {any} */ { node }) =>
-    innermost(trace, node, pattern),
-  )
-  const labelled = samples.filter((/** @type {any} */ { labels }) => labels !== undefined)
-  for (const { labels } of labelled) assert.deepEqual(labels, expected, name)
-  assert.ok(samples.length >= 20, `${name} has ${samples.length} samples`)
-  if (expected === undefined) assert.equal(labelled.length, 0, name)
-  else assert.ok(labelled.length > samples.length * 0.8, `${labelled.length} of ${samples.length}`)
-}
-
 for (const [flags, args] of [...KINDS.map((flags) => [flags, []]), [[], ['8']]]) {
   const kind = `${flags.join(' ') || 'as Node does'}, ${args[0] ?? 'no'} other storages`
   test(`a function has the labels that are known to be its own (${kind})`, options, async () => {
@@ -100,6 +83,8 @@ test('labels add up, and end with the function or the context', options, async (
     function again() { return spin(MS) }
     function later() { return spin(MS) }
     function rest() { return spin(MS) }
+    function only() { return spin(MS) }
+    function none() { return spin(MS) }
     function without() { return spin(MS) }
     prof.start()
     const results = []
@@ -111,6 +96,8 @@ test('labels add up, and end with the function or the context', options, async (
       later()
       setLabels({ user: 'u', route: undefined })
       rest()
+      label({ route: '', tenant: '' }, only)
+      label({ route: '', tenant: '', user: '' }, none)
       return 'promised'
     })
     without()
@@ -128,6 +115,8 @@ test('labels add up, and end with the function or the context', options, async (
   assertLabels(trace, 'again', outer)
   assertLabels(trace, 'later', outer)
   assertLabels(trace, 'rest', { ...outer, user: 'u' })
+  assertLabels(trace, 'only', { user: 'u' })
+  assertLabels(trace, 'none', undefined)
   assertLabels(trace, 'without', undefined)
 })
 

@@ -11,10 +11,13 @@ function define(program) {
     .summary('list the running processes that can be recorded')
     .description(
       "Lists this user's processes that were started with CPU_PROF_START=off: they are not recorded " +
-        'until cpu-prof record or cpu-prof start says so.',
+        'until cpu-prof record or cpu-prof start says so. Root sees those of all users (Linux).',
     )
     .option('--json', 'print the list as JSON')
-    .action((options) => require('../remote/ps.js').ps(options))
+    .action(async (options) => {
+      await require('../remote/ps.js').ps(options)
+      require('../record/remains.js').printRemains()
+    })
     .addHelpText('after', examples(['cpu-prof ps']))
 }
 

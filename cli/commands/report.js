@@ -3,7 +3,7 @@
 // The command `cpu-prof report`: its options and its help.
 
 const { InvalidArgumentError, Option } = require('commander')
-const { INPUTS, addFilters, examples, parseCount } = require('../options.js')
+const { INPUTS, addFilters, examples, kindOption, parseCount } = require('../options.js')
 
 /** What the tables of `--by` are of. */
 const KINDS = [
@@ -18,12 +18,9 @@ const KINDS = [
   'import',
   'thread',
 ]
-/** Letters that a kind and a mistyped kind have in common at least. */
-const ALIKE = 3
 
 /** @param {import('commander').Command} program */
 function define(program) {
-  const by = new Option('--by <what>', 'only the table of this')
   const json = new Option('--json', 'print JSON (type Report in index.d.ts; with --by, one list)')
   const command = program
     .command('report')
@@ -37,7 +34,7 @@ function define(program) {
     .argument('[input...]', INPUTS)
     .option('--all', 'sum all runs of a folder')
     .option('--top <n>', 'rows of each table (default: as many as fit the screen)', parseCount)
-    .addOption(by.choices([...KINDS, 'label:<key>']).argParser(parseKind))
+    .addOption(kindOption('only the table of this', KINDS))
     .addOption(
       new Option(
         '--function <text>',
@@ -84,17 +81,6 @@ function define(program) {
         'cpu-prof report profiles --html report.html',
       ]),
     )
-}
-
-/** Returns the kind that a text names, also in the plural. @param {string} text */
-function parseKind(text) {
-  const kind = KINDS.find((kind) => text === kind || text === `${kind}s`)
-  if (kind !== undefined) return kind
-  // The rest is the key, in the user's spelling.
-  if (/^labels?:./.test(text)) return text.replace('labels:', 'label:')
-  const alike = KINDS.find((kind) => text.startsWith(kind.slice(0, ALIKE)))
-  const guess = alike === undefined ? '' : ` Did you mean ${alike}?`
-  throw new InvalidArgumentError(`Allowed choices are ${KINDS.join(', ')}.${guess}`)
 }
 
 /** Returns milliseconds. @param {string} text */

@@ -3,9 +3,9 @@
 // The command `cpu-prof top`: its options and its help.
 
 const { InvalidArgumentError, Option } = require('commander')
-const { addFilters, examples, parseCount } = require('../options.js')
+const { addFilters, examples, kindOption, parseCount } = require('../options.js')
 
-const KINDS = ['function', 'file', 'package', 'thread']
+const KINDS = ['function', 'file', 'package', 'label', 'thread']
 const MAX_SECONDS = 60
 
 /** @param {import('commander').Command} program */
@@ -14,13 +14,13 @@ function define(program) {
     .command('top')
     .summary('watch what runs hot now')
     .description(
-      'Shows the hottest functions, files, packages and threads of the last seconds, again each ' +
+      'Shows the hottest functions, files, packages, labels and threads of the last seconds, again each ' +
         'second, from recordings that grow. Without an input, of the run that goes on, or else of the ' +
         'last run in profiles. Without a terminal, prints lines until the recordings end. The key ? ' +
         'tells all keys.',
     )
-    .argument('[input...]', 'process ids, files and folders')
-    .addOption(new Option('--by <what>', 'the rows at first').choices(KINDS).default('function'))
+    .argument('[input...]', 'process ids, texts in the label of an armed one, files and folders')
+    .addOption(kindOption('the rows at first', KINDS).default('function'))
     .addOption(
       new Option('--sort <time>', 'the order at first').choices(['self', 'total']).default('self'),
     )
@@ -39,7 +39,7 @@ function define(program) {
       examples([
         'cpu-prof top',
         'cpu-prof top 4242 --tree',
-        'cpu-prof top profiles --by package',
+        'cpu-prof top profiles --by label:route',
         'cpu-prof top profiles --count 1',
       ]),
     )

@@ -20,6 +20,7 @@ const { isBelow } = require('./tree.js')
  * @property {Armed[]} chosen
  * @property {Refusal[]} refused words that name no process that can be controlled
  * @property {Refusal[]} left Node processes below a chosen one that are not armed
+ * @property {Armed[]} below armed processes below a chosen one that were not asked for
  */
 
 /**
@@ -49,26 +50,50 @@ function choose(words, { all, tree }, world) {
       else refused.push(...(missing.length > 0 ? missing : [world.explain(root)]))
     }
   }
-  return { chosen: [...chosen], refused, left: [...left.values()] }
+  const below = armed.filter(
+    (one) => !chosen.has(one) && [...chosen].some(({ pid }) => isMeant(one.pid, pid, world)),
+  )
+  return { chosen: [...chosen], refused, left: [...left.values()], below }
 }
 
 /**
- * Returns the process that a text means. In a tree, the processes below the one that is meant may have
- * the text too.
+ * Returns the process that a text means.
  * @param {string} word @param {World} world @param {boolean} [tree]
  */
-function byText(word, { armed, parents }, tree) {
-  const all = armed.filter((one) => hasText(one, word))
-  const found = tree
-    ? all.filter(({ pid }) => !all.some((other) => isBelow(pid, other.pid, parents)))
-    : all
+function byText(word, world, tree) {
+  const found = withText(word, world, tree)
   if (found.length === 1) return { roots: [found[0].pid], problem: '' }
-  if (found.length === 0) {
-    const problem = `no armed process has '${word}' in its label, package or script; cpu-prof ps lists them, and one that is not armed is named by its pid`
-    return { roots: [], problem }
-  }
+  const problem = found.length === 0 ? noneText(word, world) : severalText(word, world, found, tree)
+  return { roots: [], problem }
+}
+
+/**
+ * Returns the processes with a text. In a tree, those below the one that is meant may have the text too.
+ * @param {string} word @param {Pick<World, 'armed' | 'parents'>} world @param {boolean} [tree]
+ */
+function withText(word, { armed, parents }, tree) {
+  const all = armed.filter((one) => hasText(one, word))
+  if (!tree) return all
+  return all.filter(({ pid }) => !all.some((other) => isBelow(pid, other.pid, parents)))
+}
+
+/** Says that no process has a text. @param {string} word @param {World} world */
+function noneText(word, { armed }) {
+  const silent = armed.filter(({ status }) => status === undefined).map(({ pid }) => pid)
+  const reason = silent.length === 0 ? '' : ` (no answer from ${silent.join(', ')})`
+  return `no armed process has '${word}' in its label, package or script${reason}; cpu-prof ps lists them, and one that is not armed is named by its pid`
+}
+
+/**
+ * Says that a text means several processes.
+ * @param {string} word @param {Pick<World, 'armed' | 'parents'>} world @param {Armed[]} found
+ * @param {boolean} [tree]
+ */
+function severalText(word, world, found, tree) {
   const list = found.map(({ pid, status }) => `${pid} (${status?.label})`).join(', ')
-  return { roots: [], problem: `'${word}' means several processes, name one by its pid: ${list}` }
+  const isOneTree = !tree && withText(word, world, true).length === 1
+  const orAll = isOneTree ? ', or take all with --tree' : ''
+  return `'${word}' means several processes, name one by its pid${orAll}: ${list}`
 }
 
 /** @param {Armed} armed @param {string} word */
@@ -102,4 +127,4 @@ function nameOf({ pid, status }) {
   return label === '' ? `pid ${pid}` : `pid ${pid} (${label})`
 }
 
-module.exports = { choose, nameOf }
+module.exports = { choose, nameOf, severalText, withText }

@@ -3,6 +3,7 @@
 // Asks an armed process over its control socket: one request, one reply, each a line of JSON.
 
 const net = require('node:net')
+const { loadTools } = require('../../lib/addon.js')
 
 const VERSION = 1
 /** A longer reply is none of cpu-prof. */
@@ -12,7 +13,7 @@ const STATUS_MS = 2000
 /** How long a start may take, and a stop, which waits for complete files. */
 const CHANGE_MS = 20_000
 
-/** @typedef {Pick<import('../system/index.js').ControlSocket, 'file'>} ControlSocket */
+/** @typedef {{ file: string, user?: number }} ControlSocket */
 /**
  * @typedef {object} StartRequest
  * @property {string} by who starts, for people
@@ -46,7 +47,7 @@ const askStop = (socket) => ask(socket, { do: 'stop' }, CHANGE_MS)
  * @param {ControlSocket} socket @param {Record<string, unknown>} request @param {number} timeoutMs
  * @returns {Promise<Record<string, unknown>>}
  */
-function ask({ file }, request, timeoutMs) {
+function ask({ file, user }, request, timeoutMs) {
   return new Promise((resolve, reject) => {
     const connection = net.connect(file)
     /** @type {Buffer[]} */
@@ -72,9 +73,11 @@ function ask({ file }, request, timeoutMs) {
         end(() => reject(error))
       }
     }
-    connection.on('connect', () =>
-      connection.write(`${JSON.stringify({ v: VERSION, ...request })}\n`),
-    )
+    connection.on('connect', () => {
+      if (isServedBy(connection, user)) {
+        connection.write(`${JSON.stringify({ v: VERSION, ...request })}\n`)
+      } else fail('garbled', 'its socket leads to a process of another user')
+    })
     connection.on('data', (part) => {
       parts.push(part)
       bytes += part.length
@@ -87,6 +90,17 @@ function ask({ file }, request, timeoutMs) {
       else fail('silent', `its socket cannot be used: ${message}`)
     })
   })
+}
+
+/**
+ * Returns whether a user serves a connection. A folder of this user has no other sockets; one of another user
+ * can have a link to any socket by now.
+ * @param {net.Socket} connection @param {number} [user]
+ */
+function isServedBy(connection, user) {
+  if (user === undefined || user === process.geteuid?.()) return true
+  const { fd } = /** @type {any} */ (connection)._handle ?? {}
+  return typeof fd === 'number' && loadTools().cpuProfPeerUser(fd) === user
 }
 
 /** Returns the reply in a text. Throws a {@link ControlError} for a refusal. @param {string} text */

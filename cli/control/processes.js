@@ -1,6 +1,6 @@
 'use strict'
 
-// Lists this user's armed processes.
+// Lists the armed processes that this user can control.
 
 const path = require('node:path')
 const { loadTools } = require('../../lib/addon.js')
@@ -15,7 +15,7 @@ const MAX_MANIFEST_BYTES = 1 << 20
 /**
  * @typedef {object} Armed a process that can be controlled
  * @property {import('../system/index.js').ControlSocket} socket
- * @property {number} pid
+ * @property {number} pid by which this process knows it
  * @property {import('./status.js').Status} [status] none if the process does not answer
  * @property {string} [packageName] of its program
  * @property {string} [problem] why the process does not answer
@@ -24,31 +24,32 @@ const MAX_MANIFEST_BYTES = 1 << 20
 /** Asks all other armed processes for their status, and removes the sockets of those that have ended. @returns {Promise<Armed[]>} */
 async function listArmed(env = process.env) {
   // This process is armed itself where the environment of a container arms all.
-  const sockets = listSockets(env).filter(({ pid }) => pid !== process.pid)
+  const sockets = listSockets(env).filter(({ outerPid }) => outerPid !== process.pid)
   const all = await Promise.all(sockets.map(readArmed))
   return all.flat().sort((a, b) => a.pid - b.pid)
 }
 
 /** @param {import('../system/index.js').ControlSocket} socket @returns {Promise<Armed[]>} */
 async function readArmed(socket) {
+  const pid = socket.outerPid
   try {
     const status = readStatus(await askStatus(socket))
-    return [{ socket, pid: status.pid, status, packageName: packageOf(status) }]
+    return [{ socket, pid, status, packageName: packageOf(status, socket.root) }]
   } catch (error) {
     if (/** @type {any} */ (error).code !== 'gone') {
-      return [{ socket, pid: socket.pid, problem: messageOf(error) }]
+      return [{ socket, pid, problem: messageOf(error) }]
     }
     removeSocket(socket)
     return []
   }
 }
 
-/** Returns the name in the nearest package.json of a program. @param {import('./status.js').Status} status */
-function packageOf({ script, cwd }) {
+/** Returns the name in the nearest package.json of a program. @param {import('./status.js').Status} status @param {string} root of its files */
+function packageOf({ script, cwd }, root) {
   const start = path.isAbsolute(script) ? path.dirname(script) : cwd
   if (!path.isAbsolute(start)) return undefined
   for (let folder = start; ; folder = path.dirname(folder)) {
-    const name = nameIn(path.join(folder, 'package.json'))
+    const name = nameIn(path.join(root, folder, 'package.json'))
     if (name !== undefined || folder === path.dirname(folder)) return name
   }
 }

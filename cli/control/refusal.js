@@ -27,8 +27,10 @@ function explain(pid) {
   const own = process.geteuid?.()
   if (owner !== undefined && owner !== own) {
     const example = `sudo -u '#${owner}' cpu-prof …`
+    // Root reaches those that are armed.
+    const state = own === 0 ? ' and is not armed' : ''
     return {
-      text: `${name} belongs to another user (uid ${owner}): run this as that user (${example})`,
+      text: `${name} belongs to another user (uid ${owner})${state}: run this as that user (${example})`,
     }
   }
   try {

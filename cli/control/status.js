@@ -41,7 +41,7 @@ const { ControlError } = require('./client.js')
  */
 
 /** The end of a label. */
-const PID = /:? \(pid \d+\)$/
+const PID = / \(pid \d+\)$/
 
 /** Longest text, and longest list. */
 const MAX_TEXT = 4096

@@ -18,6 +18,7 @@ const { selectionOf } = require('../../lib/offline.js')
  * @property {LiveFunction[]} functions empty unless the rows are by function
  * @property {LiveFile[]} files likewise
  * @property {LivePackage[]} packages likewise
+ * @property {LiveLabel[]} labels likewise; empty if no sample has labels
  * @property {{ file: string, reason: string }[]} failed files that cannot be followed
  * @property {string[]} notes
  *
@@ -42,8 +43,10 @@ const { selectionOf } = require('../../lib/offline.js')
  * @typedef {LiveCost & { name: string, file: string, line: number, column: number, package: string }} LiveFunction
  * @typedef {LiveCost & { file: string, package: string }} LiveFile
  * @typedef {LiveCost & { name: string }} LivePackage
+ * @typedef {LiveCost & Pick<import('../../index.js').ReportLabel, 'name' | 'hottest'>} LiveLabel
  *
- * @typedef {'function' | 'file' | 'package' | 'thread'} LiveKind
+ * @typedef {'label' | `label:${string}`} LabelKind
+ * @typedef {'function' | 'file' | 'package' | 'thread' | LabelKind} LiveKind
  */
 
 class Follower {

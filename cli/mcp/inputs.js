@@ -22,7 +22,7 @@ const maxTokens = (z) =>
     .min(TOKENS.least)
     .max(TOKENS.most)
     .default(TOKENS.usual)
-    .describe('Bound for the answer. Lists that are cut say by how much.')
+    .describe('Bound for the answer. Cut lists say by how much.')
 
 /** @param {Z} z */
 const run = (z) =>
@@ -42,8 +42,7 @@ const FILTERS = {
   package: (z) => text(z).describe('Only stacks with a function of this npm package.'),
   focus: (z) => text(z).describe('Only stacks with this in a function or its path:line.'),
   ignore: (z) => text(z).describe('No stacks with this in a function or its path:line.'),
-  label: (z) =>
-    text(z).refine(isLabel, 'key=value').describe('Only samples with this label: key=value.'),
+  label: (z) => text(z).refine(isLabel, 'key=value').describe('Only with this label: key=value.'),
   from: (z) => z.number().describe('Start, ms; negative: before the end.'),
   to: (z) => z.number().describe('End, likewise.'),
 }

@@ -7,13 +7,14 @@ const os = require('node:os')
 const path = require('node:path')
 const { createFolder } = require('../run/prepare/output-dir.js')
 const { headersOf, listNames } = require('../run/prepare/recordings-dir.js')
-const { patiently, seesFolder } = require('../system/index.js')
+const { asUserOf, patiently, seesFolder } = require('../system/index.js')
 const { printStatus } = require('../terminal/output.js')
 const { quotePath } = require('../terminal/shell.js')
 
 /** @typedef {import('../control/processes.js').Armed} Armed */
 /** @typedef {import('./record.js').Started} Started */
 
+/** The start of a folder's name, before the id of its process. */
 const PREFIX = 'cpu-prof-record-'
 
 /**
@@ -34,21 +35,31 @@ function openFolder(targets, dir, isKept) {
   for (const file of files()) earlier.add(path.basename(file))
   /** The recordings that are in the trace. @type {string[]} */
   let merged = []
+  const removeFolder = () => {
+    // Nothing else: who owns the folder can put links into it.
+    for (const file of files()) fs.unlinkSync(file)
+    fs.rmdirSync(folder)
+  }
   const remove = () => {
-    if (dir === undefined) fs.rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+    if (dir === undefined) asUserOf(targets[0].socket, removeFolder)
     else if (!isKept) for (const file of merged) patiently(() => fs.unlinkSync(file))
   }
   let isOpen = true
   return {
     path: folder,
+    /** Returns the path of the folder in the files that a process sees. @param {Armed} target */
+    pathFor: ({ socket: { root } }) =>
+      root !== '' && folder.startsWith(`${root}/`) ? folder.slice(root.length) : folder,
     /** Returns what was written here since the folder was opened. */
     files,
     /** Returns whether the files that a process has begun are here. @param {Started} started */
-    hasFilesOf: ({ status }) =>
-      (status.recording?.files ?? []).every((file) => fs.existsSync(file)),
+    hasFilesOf: ({ target, status }) =>
+      (status.recording?.files ?? []).every((file) =>
+        fs.existsSync(path.join(target.socket.root, file)),
+      ),
     /** Returns the files of processes. @param {Started[]} started */
     recordings(started) {
-      const pids = started.map(({ target }) => target.pid)
+      const pids = started.map(({ status }) => status.pid)
       merged = headersOf(files())
         .filter(({ pid }) => pid !== null && pids.includes(pid))
         .map(({ file }) => file)
@@ -73,13 +84,21 @@ function openFolder(targets, dir, isKept) {
   }
 }
 
-/** Creates a folder that the processes have too. @param {Armed[]} targets */
+/** Creates a folder that the processes have too, and may write into. @param {Armed[]} targets */
 function createTemporary(targets) {
+  const [{ socket }] = targets
+  if (targets.some((other) => other.socket.user !== socket.user)) {
+    throw new Error(
+      'the processes belong to several users, who share no folder; record those of one user, or use ' +
+        '--dir with a folder in which all may write',
+    )
+  }
   /** @type {string[]} */
   const problems = []
   for (const parent of parentsFor(targets)) {
     try {
-      return fs.mkdtempSync(path.join(parent, PREFIX))
+      const start = path.join(parent, `${PREFIX}${process.pid}-`)
+      return asUserOf(socket, () => fs.mkdtempSync(start))
     } catch (error) {
       problems.push(/** @type {Error} */ (error).message)
     }
@@ -94,9 +113,12 @@ function createTemporary(targets) {
  */
 function parentsFor(targets) {
   const temporary = path.resolve(os.tmpdir())
-  const isShared = targets.every(({ pid }) => seesFolder(pid, temporary) !== false)
+  // A container can have the same folder, and may not write there.
+  const isShared = targets.every(
+    ({ pid, socket }) => socket.root === '' && seesFolder(pid, temporary) !== false,
+  )
   const ofSockets = targets.map(({ socket }) => socket.folder)
   return [...(isShared ? [temporary] : []), ...new Set(ofSockets)]
 }
 
-module.exports = { openFolder }
+module.exports = { openFolder, PREFIX }

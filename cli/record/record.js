@@ -12,6 +12,7 @@ const { findTargets } = require('../remote/targets.js')
 const { fail, messageOf, printStatus } = require('../terminal/output.js')
 const { openFolder } = require('./folder.js')
 const { watchInterruption } = require('./interruption.js')
+const { printRemains } = require('./remains.js')
 const { planResult, writeResult } = require('./result.js')
 const { waitForEnd } = require('./wait.js')
 
@@ -46,12 +47,12 @@ async function record(words, { for: forMs, settings, ...options }) {
   }
   const interruption = watchInterruption(folder.keep)
   try {
-    const request = {
+    const { pathFor } = folder
+    const started = await startAll(targets, (target) => ({
       by: `cpu-prof record (pid ${process.pid})`,
-      settings: { ...settings, ...FILES, dir: folder.path },
+      settings: { ...settings, ...FILES, dir: pathFor(target) },
       forMs: forMs + MARGIN_MS,
-    }
-    const started = await startAll(targets, request)
+    }))
     const running = started.filter(
       (one) => folder.hasFilesOf(one) || refuseFolder(one, folder.path),
     )
@@ -67,6 +68,7 @@ async function record(words, { for: forMs, settings, ...options }) {
     const isWhole = await writeResult(folder.recordings(running), plan, options)
     // A file that still grows would be written again if it was removed.
     if (!areComplete || !isWhole) folder.keep()
+    if (!options.quiet) printRemains()
   } finally {
     folder.close()
     interruption.close()

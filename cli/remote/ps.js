@@ -15,13 +15,13 @@ async function ps({ json }) {
   if (json) return printResult(jsonText(processes.map(asJson)))
   if (processes.length === 0) return printStatus(`no process is armed; ${HOW_TO_ARM}`)
   const { columns } = screen(process.stdout)
-  const view = { columns, cwd: workingDirectory(), nowMs: Date.now() }
+  const view = { columns, cwd: workingDirectory(), nowMs: Date.now(), user: process.geteuid?.() }
   printResult(renderProcesses(processes, view))
 }
 
 /** @param {import('../control/processes.js').Armed} armed */
-function asJson({ pid, status, packageName, problem }) {
-  return { pid, package: packageName, problem, ...status }
+function asJson({ pid, socket, status, packageName, problem }) {
+  return { ...status, pid, user: socket.user, package: packageName, problem }
 }
 
 module.exports = { ps, asJson }

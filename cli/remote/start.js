@@ -27,7 +27,7 @@ async function start(words, { for: forMs, dir, settings: given, ...options }) {
   if (problem !== undefined) return fail(problem, WRONG_USAGE)
   const targets = await findTargets(words, options, true)
   const request = { by: `cpu-prof start (pid ${process.pid})`, settings, forMs }
-  const started = await startAll(targets, request)
+  const started = await startAll(targets, () => request)
   for (const { target, status } of started) {
     const place = formatPath(folderOf(status), workingDirectory())
     const end = forMs === undefined ? '' : ` for ${formatTime(forMs)}`
@@ -37,12 +37,12 @@ async function start(words, { for: forMs, dir, settings: given, ...options }) {
 
 /**
  * Starts recordings. Returns those that run, and says why others do not, which sets the exit code.
- * @param {Armed[]} targets @param {import('../control/client.js').StartRequest} request
+ * @param {Armed[]} targets @param {(target: Armed) => import('../control/client.js').StartRequest} requestFor
  */
-function startAll(targets, request) {
+function startAll(targets, requestFor) {
   const ask = async (/** @type {Armed} */ target) => ({
     target,
-    status: readStatus(await askStart(target.socket, request)),
+    status: readStatus(await askStart(target.socket, requestFor(target))),
   })
   return askAll(targets, ask, ' is not recorded')
 }

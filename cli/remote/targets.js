@@ -9,6 +9,7 @@ const { explain } = require('../control/refusal.js')
 const { readParents } = require('../control/tree.js')
 const { IS_WINDOWS } = require('../system/index.js')
 const { fail, printStatus } = require('../terminal/output.js')
+const { formatCount } = require('../terminal/units.js')
 
 /** @typedef {import('../control/processes.js').Armed} Armed */
 /**
@@ -52,6 +53,10 @@ async function findTargets(words, { all, tree, inspector }, canArm = false) {
     else if (!canArm) fail(`${text}; ${HOW_TO_ARM}`)
   }
   if (!inspector) for (const { text } of found.left) printStatus(`${text}, and is left out`)
+  if (canArm && found.below.length > 0) {
+    const below = formatCount(found.below.length, 'armed process', 'armed processes')
+    printStatus(`left out: ${below} below; --tree includes them`)
+  }
   return found.chosen
 }
 

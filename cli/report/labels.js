@@ -10,7 +10,7 @@ const { formatPlace, formatTime } = require('../terminal/format.js')
 /** @typedef {import('./tables.js').CostTable} CostTable */
 
 /** Labels that are named of a killed process. */
-const MAX_NAMES = 5
+const MAX_NAMES = 3
 /** The head of the column of functions. */
 const HOTTEST = 'hottest function'
 /** The key of requests. */
@@ -43,7 +43,7 @@ function labelTable(report, { whole, hasCritical, cwd }) {
   }
 }
 
-/** Returns the function with the most work for a label, by the name of its file. @param {ReportLabel} label @param {string} cwd */
+/** Returns the function with the most work for a label, by the name of its file. @param {Pick<ReportLabel, 'hottest'>} label @param {string} cwd */
 function hottestOf({ hottest }, cwd) {
   if (hottest === undefined) return ''
   const place = formatPlace(hottest, cwd).split('/').at(-1) ?? ''
@@ -56,37 +56,27 @@ function hasLabels({ labels }) {
 }
 
 /**
- * Returns a sentence for each process that was killed, or whose recording breaks off, with what it was working for.
+ * Returns a line for each process that was killed, or whose recording has no end: what it was working for,
+ * the oldest first.
  * @param {Report} report @returns {string[]}
  */
 function inFlightTexts({ processes }) {
-  const killed = processes.filter(({ inFlight }) => inFlight !== undefined)
-  return killed.map(({ command, pid, signal, inFlight = [] }) => {
-    const isOne = processes.length === 1
-    const who = `${command} (pid ${pid})`
-    const where =
-      signal === undefined
-        ? `Where the recording${isOne ? '' : ` of ${who}`} breaks off (its process was killed, or still runs)`
-        : `When ${signal} ended ${isOne ? 'the process' : who}`
+  return processes.flatMap(({ command, pid, signal, inFlight }) => {
+    if (inFlight === undefined) return []
+    const where = processes.length === 1 ? '' : ` in ${command} (pid ${pid})`
+    const when = signal ?? 'the end of the recording'
     const names = inFlight.slice(0, MAX_NAMES).map(nameOf)
     const rest = inFlight.length - names.length
-    const more = rest > 0 ? [`${rest} more`] : []
-    return `${where}, ${countOf(inFlight)} running: ${[...names, ...more].join(', ')}`
+    const more = rest > 0 ? `, and ${rest} more` : ''
+    return [`in flight${where} at ${when}: ${names.join(', ')}${more}`]
   })
 }
 
-/** @param {InFlight[]} inFlight */
-function countOf(inFlight) {
-  const areRequests = inFlight.every(({ labels }) => Object.hasOwn(labels, HTTP))
-  const one = areRequests ? 'request' : 'label set'
-  return inFlight.length === 1 ? `1 ${one} was` : `${inFlight.length} ${one}s were`
-}
-
-/** @param {InFlight} inFlight */
+/** Returns `GET /report for 4.20 s`. @param {InFlight} inFlight */
 function nameOf({ labels, name, ms }) {
   const { [HTTP]: request, ...others } = labels
   const isRequest = request !== undefined && Object.keys(others).length === 0
-  return `${isRequest ? request : name} (${formatTime(ms)})`
+  return `${isRequest ? request : name} for ${formatTime(ms)}`
 }
 
-module.exports = { HOTTEST, hasLabels, labelTable, inFlightTexts }
+module.exports = { HOTTEST, hasLabels, hottestOf, labelTable, inFlightTexts }

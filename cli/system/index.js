@@ -28,8 +28,12 @@
 /**
  * @typedef {object} ControlSocket by which an armed process is controlled
  * @property {string} file where to connect
- * @property {string} folder that only this user can fill
+ * @property {string} folder that only its user can fill
  * @property {number} pid as the process itself sees its id
+ * @property {number} outerPid by which this process knows the process
+ * @property {number} [user] of the process; undefined on Windows, as the group is
+ * @property {number} [group] of the process
+ * @property {string} root the path of the root of its files; empty if it is that of this process
  *
  * @typedef {{ host: string, port: number }} Listener where a process waits for connections
  *
@@ -68,12 +72,15 @@
  *   folder, which this call makes private where new folders are not
  * @property {(a: string, b: string) => boolean} isSamePath compares absolute paths
  * @property {(env: NodeJS.ProcessEnv) => ControlSocket[]} listSockets returns the sockets of this user's
- *   armed processes
+ *   armed processes; to root on Linux those of all users
+ * @property {(env: NodeJS.ProcessEnv) => string[]} socketFolders returns the folders of these sockets
  * @property {(socket: ControlSocket) => void} removeSocket removes the socket of a process that has ended
  * @property {(pid: number) => number | undefined} ownerOf returns the user of a process; undefined if
  *   the system does not tell
  * @property {(pid: number, folder: string) => boolean | undefined} seesFolder returns whether a process
  *   has a folder under the same path; undefined if the system does not tell
+ * @property {<T>(socket: ControlSocket, call: () => T) => T} asUserOf calls a function with the rights of the
+ *   user of a process: where a path leads is looked up as that user
  * @property {Inspection} [inspection] none where a process that is not armed cannot be reached
  * @property {<T>(change: () => T) => T} patiently calls a change of files, again if another program
  *   has a file open at that moment

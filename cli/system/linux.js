@@ -4,8 +4,10 @@
 
 const fs = require('node:fs')
 const { loadTools } = require('../../lib/addon.js')
+const path = require('node:path')
 const inspection = require('./linux-inspector.js')
 const posix = require('./posix.js')
+const { usualFolders } = require('./posix-sockets.js')
 
 /** Flag of a process that has run no program since its fork: the process is a copy of its parent. */
 const FORKED_NO_EXEC = 0x40
@@ -186,6 +188,46 @@ function isSameFile(one, other) {
   }
 }
 
+/**
+ * Lists the sockets of this user's armed processes; for root, those of all users, also in containers.
+ * @param {NodeJS.ProcessEnv} env @returns {import('./index.js').ControlSocket[]}
+ */
+function listSockets(env) {
+  const isGiven = path.isAbsolute(env.CPU_PROF_SOCKET ?? '')
+  if (process.geteuid?.() !== 0 || isGiven) return posix.listSockets(env)
+  const nodes = listNodes()
+  const pids = new Map(nodes.map(({ name, pid }) => [name, pid]))
+  const places = nodes.map(({ user, root }) => ({ user, root, folders: usualFolders(user, root) }))
+  return posix.listSockets(env, places).map((socket) => {
+    const outerPid = pids.get(path.basename(socket.file, '.sock')) ?? socket.pid
+    return { ...socket, outerPid }
+  })
+}
+
+/** Returns the Node processes of all users, with the root of their files, and the names of their sockets. */
+function listNodes() {
+  return listPids().flatMap((pid) => {
+    const [stat, status] = [readStat(pid), read(pid, 'status') ?? '']
+    const user = /^Uid:\t\d+\t(\d+)/m.exec(status)?.[1]
+    const isNode = NODE.test(readExecutable(pid) ?? '')
+    const root = isNode ? rootOf(pid) : undefined
+    if (stat === undefined || user === undefined || root === undefined) return []
+    const ownPid = /^NSpid:.*?(\d+)$/m.exec(status)?.[1] ?? pid
+    return [{ pid, user: Number(user), root, name: `${ownPid}-${stat.startMs}` }]
+  })
+}
+
+/** Returns the path of the root of a process's files: empty if it is that of this process, undefined if the process is gone. @param {number} pid */
+function rootOf(pid) {
+  const linksOf = (/** @type {string | number} */ of) =>
+    ['ns/mnt', 'root'].map((name) => fs.readlinkSync(`/proc/${of}/${name}`)).join(' ')
+  try {
+    return linksOf(pid) === linksOf('self') ? '' : `/proc/${pid}/root`
+  } catch {
+    return undefined
+  }
+}
+
 /** Returns the user of a process; undefined if the process is gone. @param {number} pid */
 function ownerOf(pid) {
   const uids = /^Uid:\t(\d+)/m.exec(read(pid, 'status') ?? '')
@@ -210,6 +252,7 @@ module.exports = {
   openFilesOf,
   watchTerminal: () => posix.terminalWatcher(readTerminal().isThere, readTerminal),
   passOnFiles,
+  listSockets,
   ownerOf,
   seesFolder: (pid, folder) => isSameFile(folder, `/proc/${pid}/root${folder}`),
   inspection,

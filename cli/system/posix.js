@@ -5,7 +5,8 @@
 const { spawn } = require('node:child_process')
 const fs = require('node:fs')
 const { isatty } = require('node:tty')
-const { listSockets, removeSocket } = require('./posix-sockets.js')
+const { asUserOf } = require('./as-user.js')
+const { listSockets, removeSocket, socketFolders } = require('./posix-sockets.js')
 
 /** @type {NodeJS.Signals[]} */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGALRM']
@@ -68,6 +69,8 @@ module.exports = {
   isPrivate,
   listSockets,
   removeSocket,
+  socketFolders,
+  asUserOf,
   // Only Linux tells.
   ownerOf: () => undefined,
   seesFolder: () => undefined,

@@ -95,7 +95,9 @@ function listSockets({ CPU_PROF_SOCKET: given, LOCALAPPDATA: local }) {
   if (folder === undefined) return []
   return namedIn(folder).flatMap((socket) => {
     const pipe = loadTools().cpuProfReadOwnFile(folder, path.basename(socket.file)) ?? ''
-    return PIPE.test(pipe) ? [{ ...socket, file: pipe }] : []
+    return PIPE.test(pipe)
+      ? [{ ...socket, file: pipe, user: undefined, group: undefined, root: '' }]
+      : []
   })
 }
 
@@ -141,6 +143,8 @@ module.exports = {
   listSockets,
   // The system removes the file of a socket with the process.
   removeSocket: () => {},
+  socketFolders: () => [],
+  asUserOf: (_, call) => call(),
   ownerOf: () => undefined,
   seesFolder: () => undefined,
   isSamePath: (a, b) => a.toLowerCase() === b.toLowerCase(),

@@ -3,10 +3,12 @@
 // What the user has chosen to see, and what each key changes.
 
 /** @typedef {import('../live/follower.js').LiveKind} LiveKind */
+/** @typedef {import('../live/follower.js').LabelKind} LabelKind */
 
 /**
  * @typedef {object} Choices
  * @property {LiveKind} by what the rows are of
+ * @property {LabelKind} labels what rows by label are of
  * @property {'self' | 'total'} sort
  * @property {number} seconds the time before the last event that is shown
  * @property {string} filter what rows have in their names or places; empty for all rows
@@ -23,15 +25,18 @@ const MAX_SECONDS = LENGTHS[LENGTHS.length - 1]
 const MAX_FILTER = 60
 
 /** The keys that choose what the rows are of. @type {Record<string, LiveKind>} */
-const KINDS = { f: 'function', i: 'file', p: 'package', t: 'thread' }
+const KINDS = { f: 'function', i: 'file', p: 'package', t: 'thread', l: 'label' }
 
 /** @type {Choices} */
 const DEFAULTS = {
-  ...{ by: 'function', sort: 'self', seconds: 10, filter: '', offset: 0 },
+  ...{ by: 'function', labels: 'label', sort: 'self', seconds: 10, filter: '', offset: 0 },
   ...{ isPaused: false, isTyping: false, hasHelp: false, isDone: false },
 }
 
 /** A key as `node:readline` names it. @typedef {{ name?: string, sequence?: string, ctrl?: boolean, meta?: boolean }} Key */
+
+/** Returns whether rows are by label. @param {LiveKind} by @returns {by is LabelKind} */
+const isLabel = (by) => by.startsWith('label')
 
 /** Returns the choices after a key. @param {Choices} choices @param {Key} key @param {number} page rows of the screen @returns {Choices} */
 function press(choices, key, page) {
@@ -39,7 +44,10 @@ function press(choices, key, page) {
   if (choices.isTyping) return type(choices, key)
   if (choices.hasHelp) return { ...choices, hasHelp: false }
   const { sequence = '', name = '' } = key
-  if (Object.hasOwn(KINDS, sequence)) return { ...choices, by: KINDS[sequence], offset: 0 }
+  if (Object.hasOwn(KINDS, sequence)) {
+    const by = KINDS[sequence]
+    return { ...choices, by: by === 'label' ? choices.labels : by, offset: 0 }
+  }
   const moved = (/** @type {number} */ rows) => ({
     ...choices,
     offset: Math.max(0, choices.offset + rows),
@@ -96,4 +104,4 @@ function type(choices, { name, sequence = '' }) {
   return { ...choices, filter: (filter + sequence).slice(0, MAX_FILTER) }
 }
 
-module.exports = { DEFAULTS, KINDS, MAX_SECONDS, press }
+module.exports = { DEFAULTS, KINDS, MAX_SECONDS, isLabel, press }

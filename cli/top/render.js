@@ -2,9 +2,10 @@
 
 // Renders a look as the lines of a screen.
 
+const { HOTTEST } = require('../report/labels.js')
 const { formatCounts, formatTime, printable } = require('../terminal/format.js')
 const { cutEnd, cutStart, displayWidth, padEnd } = require('../terminal/width.js')
-const { KINDS } = require('./choices.js')
+const { KINDS, isLabel } = require('./choices.js')
 const { tableOf, threadTable, workMs } = require('./rows.js')
 
 /** @typedef {import('../live/follower.js').LiveView} LiveView */
@@ -25,14 +26,14 @@ const OTHER_LINES = 6
 const SHARE = 8
 /** Columns from which places stand beside names. */
 const WIDE = 60
-/** The part of the rest that names then have, if the rows have places. @type {Record<string, number>} */
-const NAMES = { function: 0.45, file: 0.62 }
+/** The part of the rest that names then have, by the head of the places. @type {Record<string, number>} */
+const NAMES = { place: 0.45, package: 0.62, [HOTTEST]: 0.5 }
 /** Time without growth that is told, milliseconds: the recorder writes twice a second. */
 const SILENT_MS = 3000
 /** The share of a core below which nothing is shown, percent. */
 const LEAST = 0.05
 
-const KEYS = 'q quit  space pause  f i p t rows  s sort  + - seconds  / filter  ? help'
+const KEYS = 'q quit  space pause  f i p t l rows  s sort  + - seconds  / filter  ? help'
 
 /** Codes that begin and end a style. */
 const CODES = { bold: [1, 22], dim: [2, 22], inverse: [7, 27] }
@@ -55,7 +56,7 @@ function renderScreen(shown, choices, size, cwd) {
   ]
   if (view !== undefined) {
     const table = tableOf(view, choices, cwd)
-    const widths = layout(table.heads.length, choices.by, size.columns)
+    const widths = layout(table, size.columns)
     const shownRows = tableRows(size.rows)
     const first = Math.min(choices.offset, Math.max(0, table.rows.length - shownRows))
     const rows = table.rows.slice(first, first + shownRows)
@@ -75,7 +76,7 @@ function renderPlain(shown, choices, size, cwd) {
   if (status !== '') lines.push(status)
   if (view !== undefined) {
     const table = tableOf(view, choices, cwd)
-    const widths = layout(table.heads.length, choices.by, size.columns)
+    const widths = layout(table, size.columns)
     const rows = table.rows.slice(0, size.rows)
     lines.push(head(table, widths), ...rows.map((row) => rowLine(row, lengthMs(view), widths)))
   }
@@ -98,9 +99,9 @@ const lengthMs = ({ fromMs, toMs }) => toMs - fromMs
 /** @param {Shown} shown @param {Choices} choices @param {number} columns */
 function headline({ title, view, at }, { by, sort, seconds }, columns) {
   const length = view === undefined ? seconds * 1000 : lengthMs(view)
-  const order = by === 'thread' ? 'work' : sort
+  const order = by === 'thread' ? 'work' : isLabel(by) ? 'self' : sort
   const time = at === undefined ? '' : ` · ${at.toTimeString().slice(0, 8)}`
-  const right = `last ${formatTime(length)} by ${by}, ${order}${time}`
+  const right = `last ${formatTime(length)} by ${printable(by)}, ${order}${time}`
   const left = cutEnd(`cpu-prof top · ${printable(title)}`, columns - displayWidth(right) - 2)
   return `${padEnd(left, columns - displayWidth(right))}${right}`
 }
@@ -133,28 +134,31 @@ function busiest(view) {
 }
 
 /** @param {Shown} shown @param {Choices} choices */
-function statusLine({ view, problem }, { isPaused, isTyping, filter }) {
+function statusLine({ view, problem }, { by, isPaused, isTyping, filter }) {
   if (isTyping) return `filter: ${printable(filter)}_  (Enter keeps it, Escape drops it)`
   const parts = [
     ...(isPaused ? ['paused'] : []),
     ...(filter === '' ? [] : [`only rows with "${printable(filter)}"`]),
     ...(problem === undefined ? [] : [printable(problem)]),
-    ...(view === undefined ? [] : [silence(view), ...complaints(view)].filter(Boolean)),
+    ...(view === undefined ? [] : [...silence(view, by), ...complaints(view)]),
   ]
   return parts.join(' · ')
 }
 
-/** Returns why nothing new is shown, or an empty text. @param {LiveView} view */
-function silence({ silentMs, growing, recordings, processes, toMs }) {
-  if (recordings === 0) return 'no recording so far'
+/** Returns why nothing new is shown, or nothing at all. @param {LiveView} view @param {Choices['by']} by */
+function silence({ silentMs, growing, recordings, processes, labels, toMs }, by) {
+  if (recordings === 0) return ['no recording so far']
   const time = formatTime(silentMs)
-  if (growing === 0) {
-    return `the recordings have ended${silentMs > SILENT_MS ? `, ${time} ago` : ''}`
-  }
-  if (toMs === 0) return 'no samples so far'
-  if (silentMs > SILENT_MS)
-    return `no samples for ${time}: all threads are idle, blocked, stopped or gone`
-  return processes.length === 0 ? 'nothing matches' : ''
+  if (growing > 0 && toMs === 0) return ['no samples so far']
+  const isSilent = silentMs > SILENT_MS
+  if (growing > 0 && isSilent)
+    return [`no samples for ${time}: all threads are idle, blocked, stopped or gone`]
+  const hasLabels = !isLabel(by) || labels.length > 0
+  return [
+    ...(growing === 0 ? [`the recordings have ended${isSilent ? `, ${time} ago` : ''}`] : []),
+    ...(processes.length === 0 && toMs > 0 ? ['nothing matches'] : []),
+    ...(processes.length > 0 && !hasLabels ? ['no sample has labels'] : []),
+  ]
 }
 
 /** @param {LiveView} view */
@@ -162,20 +166,19 @@ function complaints({ failed, notes }) {
   return [...failed.map(({ file, reason }) => `${file}: ${reason}`), ...notes].map(printable)
 }
 
-/** Returns the columns of times, names and places. @param {number} times @param {string} by @param {number} columns */
-function layout(times, by, columns) {
-  const rest = Math.max(10, columns - times * SHARE - 2)
-  const part = NAMES[by]
+/** Returns the columns of names and places. @param {import('./rows.js').Table} table @param {number} columns */
+function layout({ heads, places }, columns) {
+  const rest = Math.max(10, columns - heads.length * SHARE - 2)
+  const part = NAMES[places]
   if (columns < WIDE || part === undefined) return { name: rest, place: 0 }
   const name = Math.floor(rest * part)
   return { name, place: rest - name - 2 }
 }
 
 /** @param {import('./rows.js').Table} table @param {{ name: number, place: number }} widths */
-function head({ heads, what }, widths) {
+function head({ heads, what, places }, widths) {
   const times = heads.map((text) => text.padStart(SHARE)).join('')
-  const place = widths.place > 0 ? (what === 'file' ? 'package' : 'place') : ''
-  return `${times}  ${padEnd(what, widths.name)}  ${place}`.trimEnd()
+  return `${times}  ${padEnd(cutEnd(what, widths.name), widths.name)}  ${widths.place > 0 ? places : ''}`.trimEnd()
 }
 
 /** @param {import('./rows.js').Row} row @param {number} whole @param {{ name: number, place: number }} widths */

@@ -1,7 +1,8 @@
 'use strict'
 
-// The rows of a look: of functions, files, packages or threads.
+// The rows of a look: of functions, files, packages, labels or threads.
 
+const { HOTTEST, hottestOf } = require('../report/labels.js')
 const { formatPath, formatPlace, printable } = require('../terminal/format.js')
 
 /** @typedef {import('../live/follower.js').LiveView} LiveView */
@@ -17,6 +18,8 @@ const { formatPath, formatPlace, printable } = require('../terminal/format.js')
  * @typedef {object} Table
  * @property {string[]} heads of the times
  * @property {string} what the head of the names
+ * @property {string} places the head of the places; empty for rows without
+ * @property {boolean} hasTotal whether the second time is that with all that was called
  * @property {Row[]} rows in their order
  */
 
@@ -28,13 +31,21 @@ const workMs = ({ javascriptMs, nativeMs, gcMs }) => javascriptMs + nativeMs + g
 
 /** Returns the rows that the user wants, the largest first. @param {LiveView} view @param {Choices} choices @param {string} cwd @returns {Table} */
 function tableOf(view, { by, sort, filter }, cwd) {
-  const table = by === 'thread' ? threadTable(view) : costTable(view, by, cwd)
+  const table = tableBy(view, by, cwd)
   const wanted = filter.toLowerCase()
   const hasText = (/** @type {Row} */ { name, place }) =>
     `${name} ${place}`.toLowerCase().includes(wanted)
-  const column = by !== 'thread' && sort === 'total' ? 1 : 0
+  const column = table.hasTotal && sort === 'total' ? 1 : 0
   const rows = table.rows.filter(hasText).sort((a, b) => b.times[column] - a.times[column])
   return { ...table, rows }
+}
+
+/** @param {LiveView} view @param {Choices['by']} by @param {string} cwd */
+function tableBy(view, by, cwd) {
+  if (by === 'thread') return threadTable(view)
+  return by === 'function' || by === 'file' || by === 'package'
+    ? costTable(view, by, cwd)
+    : labelTable(view, by, cwd)
 }
 
 /** @param {LiveView} view @param {'function' | 'file' | 'package'} by @param {string} cwd @returns {Table} */
@@ -52,7 +63,20 @@ function costTable(view, by, cwd) {
       view.files.map((cost) => row(cost, formatPath(cost.file, cwd) || '(native)', cost.package)),
     package: () => view.packages.map((cost) => row(cost, cost.name)),
   }
-  return { heads: ['self', 'total', 'blocked', 'waiting'], what: by, rows: rows[by]() }
+  const heads = ['self', 'total', 'blocked', 'waiting']
+  const places = { function: 'place', file: 'package', package: '' }[by]
+  return { heads, what: by, places, hasTotal: true, rows: rows[by]() }
+}
+
+/** @param {LiveView} view @param {import('../live/follower.js').LabelKind} by @param {string} cwd @returns {Table} */
+function labelTable({ labels }, by, cwd) {
+  const rows = labels.map(({ name, hottest, selfMs, blockedMs, waitingMs }) => ({
+    times: [selfMs, blockedMs, waitingMs],
+    name: printable(name.slice(0, MAX_NAME)),
+    place: printable(hottestOf({ hottest }, cwd).slice(0, MAX_NAME)),
+  }))
+  const what = printable(by.replace('label:', ''))
+  return { heads: ['self', 'blocked', 'waiting'], what, places: HOTTEST, hasTotal: false, rows }
 }
 
 /** @param {LiveView} view @returns {Table} */
@@ -68,7 +92,8 @@ function threadTable({ processes }) {
       place: '',
     })),
   )
-  return { heads: ['work', 'js', 'native', 'gc', 'waiting', 'blocked'], what: 'thread', rows }
+  const heads = ['work', 'js', 'native', 'gc', 'waiting', 'blocked']
+  return { heads, what: 'thread', places: '', hasTotal: false, rows }
 }
 
 /** Returns the name of a thread: that of a main thread is the command. @param {LiveView['processes'][number]} process @param {LiveThread} thread */

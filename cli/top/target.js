@@ -3,6 +3,7 @@
 // Finds the recordings that `top` watches: of processes, of a run that goes on, or in folders.
 
 const fs = require('node:fs')
+const { severalText, withText } = require('../control/choose.js')
 const { listArmed } = require('../control/processes.js')
 const { isBelow, readParents } = require('../control/tree.js')
 const { chooseInputs } = require('../report/inputs.js')
@@ -24,30 +25,41 @@ const TRACE = '.trace.json'
 
 /**
  * Returns what the words name, or nothing if there is nothing to watch, which is told. Throws an error for
- * the user if a path does not exist, or a process has no recording.
+ * the user if a word names nothing, or a process has no recording.
  * @param {string[]} words @param {boolean} [hasTree] whether the children of processes belong to them
  * @returns {Promise<Target | undefined>}
  */
 async function findTarget(words, hasTree = false) {
   if (words.length === 0) return lastTarget()
-  const isPid = (/** @type {string} */ word) => /^[1-9]\d*$/.test(word) && !fs.existsSync(word)
-  const paths = words.filter((word) => !isPid(word))
-  const missing = paths.find((file) => !fs.existsSync(file))
-  if (missing !== undefined) {
-    throw new Error(
-      `${missing} does not exist: name a process id, or files or folders of recordings`,
-    )
-  }
-  const processes = await Promise.all(
-    words.filter(isPid).map((word) => followProcess(Number(word), hasTree)),
-  )
+  const found = await Promise.all(words.map((word) => targetOf(word, hasTree)))
   return {
-    title: words.map((word) => (isPid(word) ? `process ${word}` : word)).join(' '),
-    inputs: async () => {
-      const lists = await Promise.all(processes.map((files) => files()))
-      return [...paths, ...lists.flat()]
-    },
+    title: found.map(({ title }) => title).join(' '),
+    inputs: async () => (await Promise.all(found.map(({ inputs }) => inputs()))).flat(),
   }
+}
+
+/** @param {string} word @param {boolean} hasTree @returns {Promise<Target>} */
+async function targetOf(word, hasTree) {
+  const place = fs.statSync(word, { throwIfNoEntry: false })
+  // The script of a process is a file too.
+  const isOfRecordings = place?.isDirectory() || (place !== undefined && word.endsWith('.json'))
+  const pid = isOfRecordings ? undefined : await findProcess(word, hasTree)
+  if (pid !== undefined) {
+    return { title: `process ${pid}`, inputs: await followProcess(pid, hasTree) }
+  }
+  if (place !== undefined) return { title: word, inputs: async () => [word] }
+  throw new Error(
+    `${word} does not exist: name a process by its pid or a text, or files or folders of recordings`,
+  )
+}
+
+/** Returns the process id that a word is, or that of the armed process with the text. @param {string} word @param {boolean} hasTree */
+async function findProcess(word, hasTree) {
+  if (/^[1-9]\d*$/.test(word)) return Number(word)
+  const world = { armed: await listArmed(), parents: readParents() }
+  const found = withText(word, world, hasTree)
+  if (found.length > 1) throw new Error(severalText(word, world, found, hasTree))
+  return found[0]?.pid
 }
 
 /** Returns the newest run that was started here and goes on, or else the last one. @returns {Target | undefined} */
@@ -121,7 +133,8 @@ function processesBelow(pid) {
 async function explainNone(pid, hasTree) {
   const armed = (await listArmed()).some((one) => one.pid === pid)
   if (armed) {
-    return `process ${pid} is armed, and not recording; to start it: cpu-prof start ${pid}`
+    const start = `cpu-prof start ${pid}${hasTree ? ' --tree' : ''}`
+    return `process ${pid} is armed, and not recording; to start it: ${start}`
   }
   const other = hasTree ? '' : ', or add --tree for its children'
   return (

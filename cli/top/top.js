@@ -7,7 +7,7 @@ const { withSignalCleanup } = require('../terminal/cleanup.js')
 const { workingDirectory } = require('../terminal/format.js')
 const { fail, messageOf, printResult } = require('../terminal/output.js')
 const { screen } = require('../terminal/width.js')
-const { DEFAULTS, press } = require('./choices.js')
+const { DEFAULTS, isLabel, press } = require('./choices.js')
 const { renderPlain, renderScreen, tableRows } = require('./render.js')
 const { hasScreen, openScreen } = require('./screen.js')
 const { findTarget } = require('./target.js')
@@ -42,7 +42,8 @@ async function top(words, { by, sort, seconds, count, tree, ...selection }) {
   try {
     const target = await findTarget(words, tree)
     if (target === undefined) return
-    const choices = { ...DEFAULTS, by, sort, seconds }
+    const labels = isLabel(by) ? by : DEFAULTS.labels
+    const choices = { ...DEFAULTS, by, labels, sort, seconds }
     const watched = new Watched(target, selection)
     if (count === undefined && hasScreen()) await showScreen(watched, choices)
     else await printLooks(watched, choices, count)

@@ -49,6 +49,7 @@ const ANY_SOURCE = [
   'monorepo',
   'owners',
   'package',
+  'production-story',
   'programs',
   'recording/source-maps.spec.js',
   'remote',

@@ -49,7 +49,7 @@ const RULES = [
   { files: /^cli\/compare\//, names: ['compare', 'cli-repeat'] },
   {
     files: /^cli\/(attach|control|record|remote|system)\//,
-    names: ['attach', 'control', 'missing', 'remote'],
+    names: ['attach', 'control', 'missing', 'production-story', 'remote'],
   },
   {
     files: /^cli\/(run|system)\//,
@@ -88,6 +88,7 @@ const RULES = [
   { files: /^scripts\/(release|lint-workflows)|^\.github\//, names: ['release', 'workflows'] },
   { files: /^(bench|examples)\//, names: ['architecture'] },
   { files: /^docs\/got-slower\.md$/, names: ['compare-recipe', 'docs'] },
+  { files: /^docs\/labels\.md$/, names: ['opentelemetry', 'docs'] },
   { files: /^docs\/slow-tests\.md$/, names: ['runners', 'docs'] },
   { files: /\.md$|^docs\/|^LICENSE$/, names: ['architecture', 'docs'] },
 ]

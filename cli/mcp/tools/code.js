@@ -18,7 +18,7 @@ module.exports = {
   input: (z) => ({
     run: run(z),
     count: z.number().int().min(1).max(20).default(5).describe('Functions to show.'),
-    ...filters(z, ['process', 'thread', 'focus', 'from', 'to']),
+    ...filters(z, ['process', 'thread', 'focus', 'label', 'from', 'to']),
   }),
   async answer({ count, ...args }, { root }) {
     const { report, facts, head, notes } = await readRun(root, args, { top: 200 })

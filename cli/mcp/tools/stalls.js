@@ -22,7 +22,7 @@ module.exports = {
     run: run(z),
     leastMs: z.number().min(1).default(50).describe('Shortest stall, ms.'),
     top: top(z),
-    ...filters(z, ['process', 'thread']),
+    ...filters(z, ['process', 'thread', 'label']),
   }),
   async answer({ leastMs, top, ...args }, { root }) {
     const { report, facts, head, notes } = await readRun(root, args, { stalls: leastMs, top })

@@ -16,11 +16,17 @@ function printRemains() {
     printStatus(
       (hasEnded
         ? `${run} had a process that went on after the run, and has ended now`
-        : `${run} was killed before its trace was written`) +
-        `; to keep its recordings: cpu-prof merge ${quotePath(recordingsDir)} -o trace.json` +
-        `; to drop it: ${IS_WINDOWS ? `remove ${folder}` : `rm -r ${quotePath(folder)}`}`,
+        : `${run} was killed before its trace was written`) + choiceText(recordingsDir, folder),
     )
   }
+}
+
+/** Returns what a user can do with recordings that were left. @param {string} recordings their folder @param {string} folder what to remove */
+function choiceText(recordings, folder) {
+  return (
+    `; to keep its recordings: cpu-prof merge ${quotePath(recordings)} -o trace.json` +
+    `; to drop it: ${IS_WINDOWS ? `remove ${folder}` : `rm -r ${quotePath(folder)}`}`
+  )
 }
 
 /** Returns the runs of a working directory that left recordings, to which nobody adds. @param {string} cwd */
@@ -38,4 +44,4 @@ function isGrowing(folder) {
   return headersOf([folder]).some(({ pid }) => pid !== null && isAlive(pid))
 }
 
-module.exports = { printRemains }
+module.exports = { printRemains, choiceText }

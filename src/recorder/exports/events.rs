@@ -1,10 +1,12 @@
 //! The exports by which a program adds events to its recording.
 #![allow(unsafe_code)] // napi's macros write it.
 
+use napi::bindgen_prelude::{Float64Array, Uint16Array};
 use napi_derive::napi;
 use serde_json::{Map, Value};
 
 use crate::record::thread::user_events;
+use crate::sampler::v8::RequestNotes;
 use cpu_prof_core::base::system;
 use cpu_prof_core::format::trace::check::one_event::problem_of;
 use cpu_prof_core::format::trace::write::event::At;
@@ -117,24 +119,23 @@ pub(crate) fn measure(
     user_events::measure(&name, detail.as_deref(), start, duration_us as i64);
 }
 
-/// The tracks of requests, in the order of their numbers in JavaScript.
-const TRACKS: [&str; 3] = ["HTTP server", "HTTP requests", "fetch"];
+/// Lets requests that have ended be taken from arrays in which JavaScript notes them. `clock_offset_us` is
+/// the time of the clock of `process.hrtime` at which that of `performance.now()` was 0, microseconds.
+#[napi(js_name = "cpuProfUseRequestNotes", catch_unwind)]
+pub(crate) fn use_request_notes(numbers: Float64Array, units: Uint16Array, clock_offset_us: f64) {
+    user_events::use_request_notes(RequestNotes::new(numbers, units), clock_offset_us as i64);
+}
 
-/// Adds a request that has ended. `kind` is an index into `TRACKS`; the times are as for a mark, and
-/// `duration_us` is in microseconds.
-#[napi(js_name = "cpuProfRequest", catch_unwind)]
-pub(crate) fn request(
-    kind: u32,
-    name: String,
-    status: Option<u32>,
-    start_us: f64,
-    start_ms: f64,
-    duration_us: f64,
-) {
-    if let Some(track) = TRACKS.get(kind as usize) {
-        let start = (start_us as i64, start_ms);
-        user_events::request(&name, track, status, start, duration_us as i64);
-    }
+/// Tells that JavaScript has noted a first request.
+#[napi(js_name = "cpuProfHasRequests", catch_unwind)]
+pub(crate) fn has_requests() {
+    user_events::has_requests();
+}
+
+/// Takes the requests that JavaScript has noted.
+#[napi(js_name = "cpuProfTakeRequests", catch_unwind)]
+pub(crate) fn take_requests() {
+    user_events::take_requests();
 }
 
 /// Begins a span. Returns the span's number.

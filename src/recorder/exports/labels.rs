@@ -62,6 +62,25 @@ pub(crate) fn use_context() {
     }
 }
 
+/// Returns whether the current asynchronous context has no frame.
+#[napi(js_name = "cpuProfIsOutside", catch_unwind)]
+pub(crate) fn is_outside(env: &Env) -> bool {
+    labels::source().is_some_and(|source| source.is_outside(env))
+}
+
+/// Returns the frame of the current asynchronous context, which `cpuProfEnterFrame` takes.
+#[napi(js_name = "cpuProfFrame", catch_unwind)]
+pub(crate) fn frame(env: &Env) -> Option<Object<'_>> {
+    labels::source()?.frame(env)
+}
+
+/// Makes a frame that of the rest of the current asynchronous context, if the context has none. Returns
+/// whether it has the frame now.
+#[napi(js_name = "cpuProfEnterFrame", catch_unwind)]
+pub(crate) fn enter_frame(env: &Env, frame: Object<'_>) -> bool {
+    labels::source().is_some_and(|source| source.enter(env, &frame))
+}
+
 /// Lets the calling thread's labels be recorded, from an array of one number that JavaScript writes and
 /// never gives away.
 #[napi(js_name = "cpuProfUseCell", catch_unwind)]

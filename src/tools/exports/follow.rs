@@ -18,8 +18,8 @@ pub(crate) fn follow() -> External<Arc<Mutex<Follower>>> {
     External::new(Arc::default())
 }
 
-/// Looks at the last seconds of files and folders. `by` is `function`, `file`, `package` or `thread`; `top`
-/// limits the rows by each time. The slice of the selection is of no use. Returns a `LiveView`.
+/// Looks at the last seconds of files and folders. `by` is `function`, `file`, `package`, `thread`, `label`
+/// or `label:<key>`; `top` limits the rows by each time. The slice of the selection is of no use. Returns a `LiveView`.
 #[napi(js_name = "cpuProfFollowLook", catch_unwind)]
 pub(crate) fn follow_look(
     follower: &External<Arc<Mutex<Follower>>>,
@@ -36,6 +36,6 @@ pub(crate) fn follow_look(
         // A look that panicked leaves files that the next look reads from their starts, or as they are.
         let mut follower = follower.lock().unwrap_or_else(PoisonError::into_inner);
         let look = follower.look(&inputs, (seconds * 1e6) as i64, &selection);
-        view(&look, kind, top as usize).map_err(|error| error.to_string())
+        view(&look, &kind, top as usize).map_err(|error| error.to_string())
     })
 }

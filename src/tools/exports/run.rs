@@ -55,6 +55,13 @@ pub(crate) fn headers(files: Vec<String>) -> String {
     serde_json::to_string(&headers_of(&files)).unwrap_or_default()
 }
 
+/// Returns the user of the process at the other end of a local connection, which is an open file; nothing if
+/// the system does not tell.
+#[napi(js_name = "cpuProfPeerUser", catch_unwind)]
+pub(crate) fn peer_user(connection: i32) -> Option<u32> {
+    system::socket::peer_user(connection)
+}
+
 /// Returns the runs of a folder, a `FolderRuns` as JSON.
 #[napi(js_name = "cpuProfRunsIn", catch_unwind)]
 pub(crate) fn runs_in(folder: String) -> String {

@@ -202,10 +202,7 @@ impl From<JsReportOptions> for ReportOptions {
             has_tree: tree,
             has_imports: imports,
             has_projects: projects,
-            by_label: label.map(|key| match key.is_empty() {
-                true => LabelBy::Set,
-                false => LabelBy::Key(key),
-            }),
+            by_label: label.map(LabelBy::of_key),
             stalls_us: stalls.map(|ms| (ms * 1000.0) as u64),
         }
     }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use crate::shared::json::{ReportCost, ReportCpu, ReportPlace, ReportProgram, ReportTimes, as_ms};
+use crate::shared::label_costs::{ReportHottest, ReportLabel};
 use cpu_prof_core::files::input::Failed;
 
 #[derive(Debug, Serialize)]
@@ -24,6 +25,7 @@ pub(super) struct LiveView<'a> {
     pub functions: Vec<LiveFunction<'a>>,
     pub files: Vec<LiveFile<'a>>,
     pub packages: Vec<LivePackage<'a>>,
+    pub labels: Vec<LiveLabel<'a>>,
     pub failed: &'a [Failed],
     pub notes: &'a [String],
 }
@@ -90,4 +92,19 @@ pub(super) struct LivePackage<'a> {
     pub name: &'a str,
     #[serde(flatten)]
     pub cost: LiveCost,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct LiveLabel<'a> {
+    pub name: String,
+    #[serde(flatten)]
+    pub cost: LiveCost,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hottest: Option<ReportHottest<'a>>,
+}
+
+impl<'a> From<ReportLabel<'a>> for LiveLabel<'a> {
+    fn from(ReportLabel { name, labels: _, cost, hottest }: ReportLabel<'a>) -> Self {
+        Self { name, cost: cost.into(), hottest }
+    }
 }

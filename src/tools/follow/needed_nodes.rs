@@ -37,15 +37,18 @@ impl<'a> NeededFrames<'a> {
         }
         let mut new_indices = vec![NONE; profile.nodes.len()];
         let mut nodes = Vec::new();
+        let mut labels = Vec::new();
         for (index, mut node) in profile.nodes.drain(..).enumerate() {
             if is_needed[index] {
                 new_indices[index] = nodes.len() as u32;
+                labels.extend(profile.labels.get(index));
                 node.parent = new_indices.get(node.parent as usize).copied().unwrap_or(NONE);
                 node.frame = self.number(node.frame);
                 nodes.push(node);
             }
         }
         profile.nodes = nodes;
+        profile.labels = labels;
         for line in &mut profile.lines {
             line.node = new_indices[line.node as usize];
         }

@@ -9,6 +9,8 @@ use serde_json::Value;
 use super::appended::AppendedText;
 use super::follower::{Follower, Look};
 use super::view::{RowKind, view};
+use crate::read::filter::Filter;
+use crate::read::label_filter::LabelFilter;
 use crate::read::selection::Selection;
 use crate::read::slice::SliceLimits;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
@@ -16,6 +18,10 @@ use cpu_prof_core::testing::traces::{MAIN, MERGED, WORKER};
 
 const START_US: i64 = 522_975_545_427;
 const AT: &str = r#""pid":4242,"tid":0"#;
+/// Count of the label sets, with that without labels.
+const LABEL_SETS: u64 = 4;
+const KINDS: [&str; 5] = ["function", "file", "package", "label", "label:route"];
+const LABELS: [&str; 4] = ["", "route=/a", "tenant=t1", "route="];
 
 /// A recording that grows as the recorder lets it grow: the last events are replaced by the next write.
 struct GrowingFile {
@@ -26,6 +32,7 @@ struct GrowingFile {
     last_sample_us: i64,
     cpu_us: i64,
     nodes: u64,
+    has_label_sets: bool,
 }
 
 impl GrowingFile {
@@ -37,7 +44,8 @@ impl GrowingFile {
             .unwrap();
         let text = head.trim_end_matches(",\n").to_owned();
         let path = dir.join("a.trace.json");
-        Self { path, text, now_us: START_US, last_sample_us: START_US, cpu_us: 7000, nodes: 0 }
+        let (now_us, last_sample_us) = (START_US, START_US);
+        Self { path, text, now_us, last_sample_us, cpu_us: 7000, nodes: 0, has_label_sets: false }
     }
 
     fn write(&self, replaced: &[String]) {
@@ -72,9 +80,18 @@ impl GrowingFile {
             true => String::new(),
             false => format!("\"nodes\":[{}],", nodes.join(",")),
         };
+        let labels: Vec<_> = samples.iter().map(|(id, _)| (id % LABEL_SETS).to_string()).collect();
+        // The recorder announces a set once.
+        let sets = match self.has_label_sets {
+            true => "",
+            false => {
+                r#","labelSets":{"1":{"route":"/a","tenant":"t1"},"2":{"route":"/b"},"3":{"tenant":"t1"}}"#
+            }
+        };
+        let labels = format!(r#","labels":[{}]{sets}"#, labels.join(","));
         let (ids, deltas, ts) = (ids.join(","), deltas.join(","), self.last_sample_us);
         format!(
-            r#"{{"cat":"disabled-by-default-v8.cpu_profiler","name":"ProfileChunk","ph":"P","id":"0x1092000000",{AT},"ts":{ts},"args":{{"data":{{"cpuProfile":{{{nodes}"samples":[{ids}]}},"timeDeltas":[{deltas}]}}}}}}"#
+            r#"{{"cat":"disabled-by-default-v8.cpu_profiler","name":"ProfileChunk","ph":"P","id":"0x1092000000",{AT},"ts":{ts},"args":{{"data":{{"cpuProfile":{{{nodes}"samples":[{ids}]}},"timeDeltas":[{deltas}]{labels}}}}}}}"#
         )
     }
 
@@ -108,6 +125,7 @@ impl GrowingFile {
         self.now_us = self.last_sample_us.max(self.now_us) + 300;
         self.cpu_us += if runs { spent } else { spent / 3 };
         let chunk = self.chunk(&nodes, &known);
+        self.has_label_sets = true;
         self.push(&chunk);
         let flush = self.flush("\"pauseUs\":40,");
         self.push(&flush);
@@ -136,30 +154,43 @@ impl GrowingFile {
 }
 
 /// Returns what a look shows, without the times that only a follower knows.
-fn shown(look: &Look, kind: RowKind) -> Value {
+fn shown(look: &Look, kind: &RowKind) -> Value {
     let mut shown: Value = serde_json::from_str(&view(look, kind, 50).unwrap()).unwrap();
     for key in ["silentMs", "growing", "recordings"] {
         shown.as_object_mut().unwrap().remove(key);
     }
     // Rows with equal times have no order.
-    for list in ["functions", "files", "packages"] {
+    for list in ["functions", "files", "packages", "labels"] {
         let rows = shown[list].as_array_mut().unwrap();
         rows.sort_by_cached_key(Value::to_string);
     }
     shown
 }
 
-/// Returns what a reading of the whole files shows of the same time.
-fn read_again(paths: &[PathBuf], look: &Look, kind: RowKind) -> Value {
+/// Returns what a reading of the whole files shows of the same time; none if the filter leaves nothing.
+fn read_again(
+    paths: &[PathBuf],
+    look: &Look,
+    kind: &RowKind,
+    selection: &Selection,
+) -> Option<Value> {
     let (from_us, to_us) = (look.from_us - look.start_us, look.to_us - look.start_us);
     let slice = SliceLimits { from_us: Some(from_us), to_us: Some(to_us) };
-    let selection = Selection { slice, ..selection() };
-    let loaded = selection.load(paths, ReadScope::LINES).unwrap();
-    shown(&Look { loaded, ..*look }, kind)
+    let selection = Selection { slice, ..selection.clone() };
+    let loaded = selection.load(paths, ReadScope::LINES).ok()?;
+    Some(shown(&Look { loaded, ..*look }, kind))
 }
 
 fn selection() -> Selection {
     Selection { source_maps: true, ..Selection::default() }
+}
+
+/// Returns a selection of samples with a label; of all samples for an empty text.
+fn labelled(label: &str) -> Selection {
+    let labels: Vec<String> =
+        [label].into_iter().filter(|label| !label.is_empty()).map(str::to_owned).collect();
+    let filter = Filter::default().with_labels(LabelFilter::new(&labels));
+    Selection { filter, ..selection() }
 }
 
 #[derive(Debug, Clone)]
@@ -194,10 +225,14 @@ proptest! {
                 Step::Wait(us) if file.nodes >= 2 => file.wait(us),
                 Step::Event | Step::Wait(_) => file.push(r#"{"cat":"x","name":"mine","ph":"I","s":"t","pid":4242,"tid":0,"ts":522975545428,"args":{}}"#),
                 Step::Look(length_us) => {
-                    let kind = [RowKind::Function, RowKind::File, RowKind::Package][number % 3];
-                    let look = follower.look(&paths, length_us, &selection());
+                    let kind = RowKind::of(KINDS[number % KINDS.len()]).unwrap();
+                    let selection = labelled(LABELS[number % LABELS.len()]);
+                    let look = follower.look(&paths, length_us, &selection);
                     if look.to_us > look.start_us {
-                        prop_assert_eq!(shown(&look, kind), read_again(&paths, &look, kind));
+                        let again = read_again(&paths, &look, &kind, &selection);
+                        let is_empty = look.loaded.session.processes.is_empty();
+                        let shown = (!is_empty).then(|| shown(&look, &kind));
+                        prop_assert_eq!(shown, again);
                     }
                 }
             }
@@ -332,7 +367,8 @@ fn a_long_time_without_a_window_is_not_read_again_and_again() {
         }
         file.wait(1000);
         let look = follower.look(&paths, 60_000_000, &selection());
-        assert_eq!(shown(&look, RowKind::File), read_again(&paths, &look, RowKind::File));
+        let again = read_again(&paths, &look, &RowKind::File, &selection());
+        assert_eq!(Some(shown(&look, &RowKind::File)), again);
     }
     file.window(&[(3, 1000)], true);
     assert_eq!(seen(&mut follower, &paths), (1, 3));

@@ -6,17 +6,20 @@ use crate::read::ancestry::parents;
 use crate::shared::costs::{Costs, WeightedTree};
 use crate::shared::frame_index::{FrameIndex, SourceFile};
 use crate::shared::json::{ReportCost, ReportProgram};
+use crate::shared::label_costs::{LabelBy, LabelCosts};
 use crate::shared::process::cpu::cpu_of_processes;
 use crate::shared::process::launchers::{launchers, shown_profiles};
 use crate::shared::process::times::{sum_of_times, thread_times};
 use cpu_prof_core::profile::session::Session;
 
 /// What the rows of a look are of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RowKind {
     Function,
     File,
     Package,
+    /// Labels of samples.
+    Label(LabelBy),
     /// The threads, which each look has.
     Thread,
 }
@@ -29,13 +32,14 @@ impl RowKind {
             "file" => Self::File,
             "package" => Self::Package,
             "thread" => Self::Thread,
-            _ => return None,
+            "label" => Self::Label(LabelBy::Set),
+            _ => Self::Label(LabelBy::of_key(name.strip_prefix("label:")?.to_owned())),
         })
     }
 }
 
 /// Returns a look as JSON, with the first `top` rows by self and by total time.
-pub(crate) fn view(look: &Look, kind: RowKind, top: usize) -> serde_json::Result<String> {
+pub(crate) fn view(look: &Look, kind: &RowKind, top: usize) -> serde_json::Result<String> {
     let Look { loaded, start_us, from_us, to_us, .. } = look;
     let session = &loaded.session;
     let index = FrameIndex::of(&session.frames);
@@ -62,7 +66,7 @@ pub(crate) fn view(look: &Look, kind: RowKind, top: usize) -> serde_json::Result
         .collect();
     let threads = processes.iter().flat_map(|process| &process.threads);
     let totals = sum_of_times(threads.map(|thread| thread.times));
-    let costs = |wanted: RowKind| match kind == wanted {
+    let costs = |wanted: RowKind| match *kind == wanted {
         true => costs_of(session, &launchers, &index, kind),
         false => Costs::default(),
     };
@@ -78,6 +82,14 @@ pub(crate) fn view(look: &Look, kind: RowKind, top: usize) -> serde_json::Result
         name: &index.packages[package],
         cost: cost.into(),
     });
+    let label_costs;
+    let labels = match kind {
+        RowKind::Label(by) => {
+            label_costs = LabelCosts::of(session, &launchers, &index).by(by);
+            label_costs.iter().take(top).map(|of| of.row(by, &index).into()).collect()
+        }
+        _ => Vec::new(),
+    };
     serde_json::to_string(&LiveView {
         from_ms: ms_between(*start_us, *from_us),
         to_ms: ms_between(*start_us, *to_us),
@@ -89,13 +101,14 @@ pub(crate) fn view(look: &Look, kind: RowKind, top: usize) -> serde_json::Result
         functions,
         files,
         packages,
+        labels,
         failed: &loaded.failed,
         notes: &loaded.notes,
     })
 }
 
 /// Returns the costs of all processes but launchers.
-fn costs_of(session: &Session, launchers: &[bool], index: &FrameIndex, kind: RowKind) -> Costs {
+fn costs_of(session: &Session, launchers: &[bool], index: &FrameIndex, kind: &RowKind) -> Costs {
     let mut costs = Costs::default();
     for profile in shown_profiles(session, launchers) {
         WeightedTree::of(profile).add_to([&mut costs], |_, frame| {
@@ -105,7 +118,7 @@ fn costs_of(session: &Session, launchers: &[bool], index: &FrameIndex, kind: Row
                 RowKind::Function => function,
                 RowKind::File => file,
                 RowKind::Package => index.files[file].package,
-                RowKind::Thread => return None,
+                RowKind::Label(_) | RowKind::Thread => return None,
             }])
         });
     }

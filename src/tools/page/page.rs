@@ -55,7 +55,7 @@ pub(crate) fn page(
     let chain = loaded.wall.iter().flat_map(|(_, chain)| chain).map(ReportChainPart::of);
     let page = Page {
         duration_us: session.length_us(),
-        title: session.processes.first().map(|process| process.command.as_str()),
+        title: first_process(session, &parents).map(|process| process.command.as_str()),
         sentence: sentence(&Evidence::of(
             loaded,
             &launchers,
@@ -76,6 +76,12 @@ pub(crate) fn page(
         ..Page::default()
     };
     json(page, &paths, Some(&costs))
+}
+
+/// Returns the process that a page is named for: the first that runs under no other.
+fn first_process<'a>(session: &'a Session, parents: &[Option<usize>]) -> Option<&'a Process> {
+    let mut processes = session.processes.iter().zip(parents);
+    processes.find(|(_, parent)| parent.is_none()).map(|(process, _)| process)
 }
 
 /// The sides of a comparison, base and head, on one call tree.

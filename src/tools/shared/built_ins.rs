@@ -65,7 +65,10 @@ pub(crate) fn name_of(place: &ReportPlace<'_>) -> String {
         return if is_addon { "a native addon" } else { place.name }.to_owned();
     };
     let file = file.strip_prefix("internal/").unwrap_or(file);
-    let module = file.split('/').next().unwrap_or(file);
+    let module = match file.split('/').next() {
+        Some("perf") => "performance",
+        module => module.unwrap_or(file),
+    };
     // What `gzipSync` and others of zlib are inside.
     let is_wrapper = place.name == "(anonymous)" || place.name.ends_with("BufferWrapper");
     if is_wrapper { module.to_owned() } else { format!("{module}.{}", place.name) }
@@ -91,6 +94,7 @@ mod tests {
         for (file, name, expected) in [
             ("node:fs", "readFileSync", "fs.readFileSync"),
             ("node:internal/crypto/pbkdf2", "pbkdf2Sync", "crypto.pbkdf2Sync"),
+            ("node:internal/perf/performance", "now", "performance.now"),
             ("node:zlib", "syncBufferWrapper", "zlib"),
             ("node:internal/console/constructor", "log", "console.log"),
             ("", "RegExp: ^a+$", "RegExp: ^a+$"),

@@ -26,6 +26,16 @@ pub(crate) enum LabelBy {
     Key(String),
 }
 
+impl LabelBy {
+    /// Returns what sums costs up by a key; by whole sets for an empty key.
+    pub(crate) fn of_key(key: String) -> Self {
+        match key.is_empty() {
+            true => Self::Set,
+            false => Self::Key(key),
+        }
+    }
+}
+
 /// The work for a set or a value.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LabelCost {

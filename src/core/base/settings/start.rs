@@ -4,7 +4,7 @@ mod condition;
 
 use std::path::PathBuf;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use self::condition::{Condition, Share, StartSignal, Trigger};
 
@@ -43,7 +43,7 @@ impl StartMode {
 }
 
 /// Why a recording started, if not with its program.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum StartReason {
     /// A request from outside.

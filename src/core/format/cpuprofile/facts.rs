@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 
+use crate::base::settings::start::StartReason;
 use crate::format::trace::write::thread::ThreadInfo;
 use crate::format::trace::write::thread_names::thread_name;
 use crate::profile::label::pid_mark;
@@ -43,6 +44,9 @@ pub struct ProfileFacts {
     thread_name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     recording_label: Option<String>,
+    /// Why the recording started, if not with its program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    start: Option<StartReason>,
 }
 
 impl ProfileFacts {
@@ -58,6 +62,7 @@ impl ProfileFacts {
             process_name: program.short_label(),
             thread_name: thread_name(info.thread_id, None),
             recording_label: info.recording_label.clone(),
+            start: info.start.clone(),
             cwd: Some(program.cwd),
             node: Some(program.node),
             process_start_ms: program.process_start_ms,
@@ -94,6 +99,7 @@ impl ProfileFacts {
             process_name: process.label(),
             thread_name: thread.name.clone(),
             recording_label: thread.recording_label.clone(),
+            start: thread.start.clone().or_else(|| met_at_start(process, thread)),
         })
     }
 
@@ -103,4 +109,12 @@ impl ProfileFacts {
             self.thread_name = thread_name(id, Some(name));
         }
     }
+}
+
+/// Returns the condition that started the recording of a main thread, by the mark in its trace: a merged
+/// trace has no other place for the reason.
+fn met_at_start(process: &Process, thread: &Thread) -> Option<StartReason> {
+    let (_, met) = process.met_conditions.iter().find(|(_, met)| !met.is_kept)?;
+    let (reason, observed) = (met.reason.clone(), met.observed.clone());
+    thread.is_main().then_some(StartReason::Condition { reason, observed })
 }

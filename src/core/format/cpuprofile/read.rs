@@ -18,6 +18,7 @@ use crate::format::trace::read::process_names::TraceNames;
 use crate::profile::frame_table::FrameTable;
 use crate::profile::session::builder::ProfileBuilder;
 use crate::profile::session::label_table::LabelTable;
+use crate::profile::session::met_condition::MetCondition;
 use crate::profile::session::thread_profile::{ReadScope, ThreadProfile};
 use crate::profile::session::{Process, Thread};
 
@@ -110,9 +111,13 @@ impl CpuProfileReader {
             id,
             name: name_of_thread(names.known_thread(id), id),
             recording_label: names.recording_label(id),
+            start: names.start(id),
             profiles: vec![self.finish()?],
         };
+        let met = MetCondition::of_start(thread.start.as_ref(), id);
+        let met = met.map(|met| (thread.profiles[0].recorded_us.0, met));
         let mut process = names.process(pid, vec![thread]);
+        process.met_conditions.extend(met);
         if !is_named {
             (process.name, process.command) = (name.to_owned(), name.to_owned());
         }

@@ -16,21 +16,14 @@ impl Program {
         format!("{}{} {}", self.name(), role.unwrap_or_default(), pid_mark(self.pid.into()))
     }
 
+    /// Returns `tsc -p . (pid 4242)`: the process as reports name it.
+    pub fn command_label(&self) -> String {
+        format!("{} {}{}", self.name(), self.details(), pid_mark(self.pid.into()))
+    }
+
     /// Returns `tsc: -p . (pid 4242)`: always a URL, because DevTools drops a process without one.
     pub fn url_label(&self) -> String {
-        let mut label = scheme(&self.name());
-        label.push_str(": ");
-        if let Some(id) = self.cluster_worker {
-            label.push_str(&worker_role(id));
-            label.push(' ');
-        }
-        let arguments = self.arguments();
-        if !arguments.is_empty() {
-            label.push_str(&shortened(&arguments));
-            label.push(' ');
-        }
-        label.push_str(&pid_mark(self.pid.into()));
-        label
+        format!("{}: {}{}", scheme(&self.name()), self.details(), pid_mark(self.pid.into()))
     }
 
     /// Returns the label with that of a recording: `tsc: -p . [big file] (pid 4242)`.
@@ -79,6 +72,17 @@ impl Program {
             return None;
         }
         self.argv.get(1).map(|script| with_slashes(script))
+    }
+
+    /// Returns the role and the arguments, each with a space behind.
+    fn details(&self) -> String {
+        let role = self.cluster_worker.map(|id| format!("{} ", worker_role(id)));
+        let arguments = self.arguments();
+        let arguments = match arguments.is_empty() {
+            true => arguments,
+            false => format!("{} ", shortened(&arguments)),
+        };
+        role.unwrap_or_default() + &arguments
     }
 
     /// Returns the arguments that tell a reader something: paths below the working directory are
@@ -269,6 +273,15 @@ mod tests {
     }
 
     #[test]
+    fn a_command_has_the_name_as_it_is() {
+        let story = program(&["node", "/r/story/app.js", "--port", "80"], &[]);
+        assert_eq!(story.command_label(), "story/app.js --port 80 (pid 42)");
+        let worker = Program { cluster_worker: Some(2), ..story };
+        assert_eq!(worker.command_label(), "story/app.js worker 2 --port 80 (pid 42)");
+        assert_eq!(program(&["node", "/r/nx.js"], &[]).command_label(), "nx.js (pid 42)");
+    }
+
+    #[test]
     fn processes_of_a_cluster_have_roles() {
         let worker =
             Program { cluster_worker: Some(2), ..program(&["node", "/r/web.js", "-p", "1"], &[]) };
@@ -453,7 +466,7 @@ mod tests {
             pid: u32,
         ) {
             let program = Program { pid, argv, exec_argv, ..Program::default() };
-            for label in [program.short_label(), program.url_label()] {
+            for label in [program.short_label(), program.command_label(), program.url_label()] {
                 prop_assert!(!label.contains(char::is_control), "{label:?}");
                 prop_assert!(label.chars().count() <= 200, "{label}");
                 let end = format!("(pid {pid})");

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::base::settings::start::StartReason;
+
 /// A condition that was met.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -16,6 +18,22 @@ pub struct MetCondition {
 }
 
 impl MetCondition {
+    /// Returns the condition that started the recording of a thread, if one did. The recordings of workers
+    /// are parts of that of the main thread.
+    pub fn of_start(start: Option<&StartReason>, tid: i64) -> Option<Self> {
+        let Some(StartReason::Condition { reason, observed }) = start.filter(|_| tid == 0) else {
+            return None;
+        };
+        let (reason, observed) = (reason.clone(), observed.clone());
+        Some(Self { reason, observed, is_kept: false }).filter(Self::is_short)
+    }
+
+    /// Returns whether the texts are as short as those of our conditions.
+    pub(crate) fn is_short(&self) -> bool {
+        const MAX_BYTES: usize = 64;
+        [&self.reason, &self.observed].iter().all(|text| text.len() <= MAX_BYTES)
+    }
+
     /// Returns what happened as a sentence.
     pub fn sentence(&self) -> String {
         let Self { reason, observed, is_kept } = self;

@@ -20,6 +20,7 @@ use rustc_hash::FxHashMap;
 
 use self::met_condition::MetCondition;
 use super::frame_table::FrameTable;
+use crate::base::settings::start::StartReason;
 use crate::profile::ending::ProcessEnding;
 use crate::profile::label::{labelled, pid_mark};
 use crate::profile::session::label_table::LabelTable;
@@ -93,6 +94,8 @@ pub struct Thread {
     pub name: String,
     /// Label that all recordings of the thread have.
     pub recording_label: Option<String>,
+    /// Why all recordings of the thread started, if not with the program.
+    pub start: Option<StartReason>,
     /// Recordings in the order of their starts; not empty.
     pub profiles: Vec<ThreadProfile>,
 }
@@ -224,6 +227,9 @@ impl Thread {
             }
             if self.recording_label != other.recording_label {
                 self.recording_label = None;
+            }
+            if self.start != other.start {
+                self.start = None;
             }
             self.profiles.push(profile);
         }

@@ -94,7 +94,8 @@ impl ThreadSets {
     }
 }
 
-/// Returns the id of the set `outer` with further labels, which take precedence.
+/// Returns the id of the set `outer` with further labels, which take precedence. An empty value takes a label
+/// away.
 pub(crate) fn id_with(outer: u32, labels: impl Iterator<Item = (String, String)>) -> u32 {
     let own = OWN.with(Arc::clone);
     let outer = own.lock().set_of(outer).or_else(|| set_of(outer));
@@ -120,6 +121,7 @@ fn merged(outer: Option<&LabelSet>, labels: impl Iterator<Item = (String, String
         .map(|(key, value)| (key.to_owned(), value.to_owned()))
         .collect();
     all.extend(labels);
+    all.retain(|_, value| !value.is_empty());
     all.into_iter().collect()
 }
 
@@ -138,6 +140,8 @@ mod tests {
         let inner = id(outer, &[("b", "3"), ("c", "4")]);
         assert_eq!(set_of(inner).unwrap().to_string(), "a=2 · b=3 · c=4");
         assert_eq!(id(inner, &[]), inner);
+        assert_eq!(id(inner, &[("c", ""), ("d", "")]), id(0, &[("a", "2"), ("b", "3")]));
+        assert_eq!(id(inner, &[("a", ""), ("b", ""), ("c", "")]), 0);
         assert_eq!((id(0, &[]), set_of(0), set_of(u32::MAX)), (0, None, None));
         let elsewhere = std::thread::spawn(move || (id(inner, &[]), set_of(inner).unwrap()));
         let (other, set) = elsewhere.join().unwrap();

@@ -95,6 +95,8 @@ pub(crate) struct RecordingLink {
     pub script_maps: RecordedMaps,
     /// Events of the program that are not written yet.
     pub program_events: EventBuffer,
+    /// Whether JavaScript has noted requests that the thread has not taken.
+    pub has_requests: Flag,
     /// Label sets of the samples that are not written yet, once the thread has used labels.
     pub labels: OnceLock<Arc<LabelRing>>,
     /// Profiles that were read and are not deleted yet.
@@ -131,6 +133,7 @@ impl RecordingLink {
             collections: Arc::default(),
             script_maps,
             program_events: EventBuffer::default(),
+            has_requests: Flag::default(),
             labels: OnceLock::new(),
             read_profiles: DeletionQueue::default(),
             is_suspended: Flag::default(),

@@ -7,16 +7,16 @@ use cpu_prof_core::format::trace::write::request::HttpRequest;
 /// Requests in the order of their ends, with their names.
 #[derive(Default)]
 pub(crate) struct RequestLog {
-    /// The requests, each with the end of its name in `names`, bytes.
+    /// The requests, each with the end of its name in `names`.
     requests: Vec<(HttpRequest, usize)>,
-    /// The names, one after the other.
-    names: String,
+    /// The names, one after the other, UTF-16.
+    names: Vec<u16>,
 }
 
 impl RequestLog {
     /// Adds a request that has ended.
-    pub(crate) fn push(&mut self, name: &str, request: HttpRequest) {
-        self.names.push_str(name);
+    pub(crate) fn push(&mut self, name: &[u16], request: HttpRequest) {
+        self.names.extend_from_slice(name);
         self.requests.push((request, self.names.len()));
     }
 
@@ -27,14 +27,14 @@ impl RequestLog {
 
     /// Returns the memory of the requests, bytes.
     pub(crate) fn bytes(&self) -> usize {
-        size_of_val(self.requests.as_slice()) + self.names.len()
+        size_of_val(self.requests.as_slice()) + size_of_val(self.names.as_slice())
     }
 
     /// Returns the requests with their names.
-    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &HttpRequest)> {
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (String, &HttpRequest)> {
         let mut from = 0;
         self.requests.iter().map(move |(request, end)| {
-            let name = &self.names[from..*end];
+            let name = String::from_utf16_lossy(&self.names[from..*end]);
             from = *end;
             (name, request)
         })
@@ -50,6 +50,7 @@ mod tests {
     fn each_request_keeps_its_name() {
         let mut log = RequestLog::default();
         for (number, name) in ["GET /", "", "PUT /ü"].into_iter().enumerate() {
+            let name: Vec<u16> = name.encode_utf16().collect();
             let at = At { pid: 1, tid: 0, ts: 5 };
             let number = number as u32;
             let request = HttpRequest {
@@ -60,10 +61,10 @@ mod tests {
                 start_ms: 0.0,
                 duration_us: 1,
             };
-            log.push(name, request);
+            log.push(&name, request);
         }
         let names: Vec<_> = log.iter().map(|(name, request)| (request.number, name)).collect();
-        assert_eq!(names, [(0, "GET /"), (1, ""), (2, "PUT /ü")]);
+        assert_eq!(names, [(0, "GET /".into()), (1, String::new()), (2, "PUT /ü".into())]);
         assert!(log.len() == 3 && log.bytes() > 12);
     }
 }

@@ -31,7 +31,7 @@ impl RecordingWriter {
             let chunk = requests.by_ref().take(PER_WRITE);
             let count = chunk.len() as u64;
             let is_written = self.append(events, |_, events| {
-                chunk.for_each(|(name, request)| request.add_to(events, name));
+                chunk.for_each(|(name, request)| request.add_to(events, &name));
             });
             if !is_written {
                 self.totals.dropped_events += count;

@@ -31,6 +31,11 @@ pub(crate) fn use_source(source: LabelSource) {
     });
 }
 
+/// Returns where the id of this thread's current label set is, once the thread has used labels.
+pub(crate) fn source() -> Option<LabelSource> {
+    SOURCE.get()
+}
+
 /// Lets the labels be read with each sample of a recording that has begun, if the thread has used labels.
 /// Runs in V8's interrupts, where no JavaScript may run.
 pub(super) fn begin(recording: &ThreadRecording) {

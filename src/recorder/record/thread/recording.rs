@@ -13,11 +13,16 @@ use crate::record::process::signals;
 use crate::record::window::worker_name::WorkerName;
 use crate::record::writer::event_loop::RecordingMessage;
 use crate::sampler::RawWindow;
-use crate::sampler::v8::{EntryHook, EventLoop, Heap, LabelSampling, Profiler, RunningFunction};
+use crate::sampler::v8::{
+    EntryHook, EventLoop, Heap, LabelSampling, NotedRequest, Profiler, RequestNotes,
+    RunningFunction,
+};
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::start::StartReason;
 use cpu_prof_core::base::settings::values::Source;
 use cpu_prof_core::base::system;
+use cpu_prof_core::format::trace::write::event::At;
+use cpu_prof_core::format::trace::write::request::HttpRequest;
 
 thread_local! {
     /// The running recording. V8's side of it never leaves its thread, and callbacks find it here
@@ -28,6 +33,9 @@ thread_local! {
     /// The recording that ended before the program stopped it.
     pub(super) static ENDED_EARLY: RefCell<Option<StoppedRecording>> = const { RefCell::new(None) };
 }
+
+/// The tracks of requests, in the order of their numbers in JavaScript.
+const TRACKS: [&str; 3] = ["HTTP server", "HTTP requests", "fetch"];
 
 /// A running recording.
 pub(super) struct ThreadRecording {
@@ -51,6 +59,9 @@ pub(super) struct ThreadRecording {
     pub entry_hook: Option<EntryHook>,
     /// Reads the labels with each sample, once the thread has used labels.
     pub labels: RefCell<Option<LabelSampling>>,
+    /// Where JavaScript notes the requests that have ended, if they are wanted, and the time of Node's clock at
+    /// which the program's clock was 0, microseconds.
+    pub request_notes: RefCell<Option<(RequestNotes, i64)>>,
     /// Start and end of the step that resumed sampling in this window: CLOCK_MONOTONIC,
     /// microseconds.
     pub resumed_us: Cell<Option<(i64, i64)>>,
@@ -100,10 +111,11 @@ impl StoppedRecording {
 }
 
 impl ThreadRecording {
-    /// Returns whether this thread has only waited for events since its last window.
+    /// Returns whether this thread has only waited for events since its last window, and noted no request.
     pub(super) fn has_waited(&self) -> bool {
         let activities = self.last_activity.get().zip(self.activity());
         !self.link.has_failed.get()
+            && !self.link.has_requests.get()
             && activities.is_some_and(|(last, now)| now.has_waited_since(&last))
     }
 
@@ -162,8 +174,33 @@ impl ThreadRecording {
         self.process.writer.tell(&self.link, message);
     }
 
+    /// Takes the requests that JavaScript has noted. May be called in V8's interrupts.
+    pub(super) fn take_requests(&self) {
+        let Self { link, thread_id: tid, .. } = self;
+        link.has_requests.set(false);
+        let mut notes = self.request_notes.borrow_mut();
+        let Some((notes, offset_us)) = notes.as_mut() else { return };
+        let offset_us = *offset_us - system::node_clock_lead_us();
+        let mut is_much = false;
+        notes.take(|NotedRequest { kind, status, start_ms, duration_ms, name }| {
+            let ts = offset_us + (start_ms * 1e3) as i64;
+            let duration_us = (duration_ms * 1e3) as i64;
+            // A recording that has just started finds requests that ended before.
+            let is_wanted = !link.has_failed.get() && ts + duration_us >= self.start_us;
+            let Some(track) = TRACKS.get(kind).filter(|_| is_wanted) else { return };
+            let number = link.program_events.next_span();
+            let at = At { pid: self.process.program.pid, tid: *tid, ts };
+            let request = HttpRequest { number, track, status, at, start_ms, duration_us };
+            is_much |= link.program_events.add_request(name, request);
+        });
+        if is_much {
+            self.tell_writer(RecordingMessage::Events);
+        }
+    }
+
     /// Hands a window over to the writer thread.
     pub(super) fn hand_over(&self, taken: TakenWindow) {
+        self.take_requests();
         self.tell_writer(RecordingMessage::Window(taken));
         if self.thread_id == 0 {
             signals::arm();

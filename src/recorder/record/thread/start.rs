@@ -138,6 +138,7 @@ pub(crate) fn start(
         entry_hook,
         began_in: Cell::new(began_in),
         labels: RefCell::default(),
+        request_notes: RefCell::default(),
         rotation: Cell::new(None),
         resumed_us: Cell::new(None),
         last_activity: Cell::new(None),

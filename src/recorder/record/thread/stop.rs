@@ -22,6 +22,7 @@ pub(super) fn finish(
 ) -> (StoppedRecording, Option<(Profiler, Vec<V8Profile>)>) {
     worker_coverage::stop_workers(&recording);
     recording.link.close_waker();
+    recording.take_requests();
     let sampling = stop_sampling(&recording);
     let has_stopped = sampling.is_some();
     let (last, surplus) = sampling.unwrap_or_default();

@@ -2,11 +2,11 @@
 
 use super::recording::{RECORDING, ThreadRecording};
 use crate::record::writer::event_loop::RecordingMessage;
+use crate::sampler::v8::RequestNotes;
 use cpu_prof_core::base::settings::values::Categories;
 use cpu_prof_core::base::system;
 use cpu_prof_core::format::trace::write::event::At;
 use cpu_prof_core::format::trace::write::events::Events;
-use cpu_prof_core::format::trace::write::request::HttpRequest;
 use cpu_prof_core::format::trace::write::timing::{self, Timing};
 
 /// Returns the calling thread and this moment; None if the thread is not being recorded.
@@ -61,23 +61,21 @@ pub(crate) fn measure(name: &str, detail: Option<&str>, start: (i64, f64), durat
     });
 }
 
-/// Adds a request that has ended. `start` is as for a mark.
-pub(crate) fn request(
-    name: &str,
-    track: &'static str,
-    status: Option<u32>,
-    start: (i64, f64),
-    duration_us: i64,
-) {
+/// Lets requests that have ended be taken from notes.
+pub(crate) fn use_request_notes(notes: RequestNotes, clock_offset_us: i64) {
     with_recording(|recording| {
-        let Timing { at, start_ms, .. } = timing(recording, name, None, Some(start));
-        let number = recording.link.program_events.next_span();
-        let request = HttpRequest { number, track, status, at, start_ms, duration_us };
-        let has_failed = recording.link.has_failed.get();
-        if !has_failed && recording.link.program_events.add_request(name, request) {
-            recording.tell_writer(RecordingMessage::Events);
-        }
+        recording.request_notes.replace(Some((notes, clock_offset_us)));
     });
+}
+
+/// Makes sure that the calling thread's recording takes the requests with a next window.
+pub(crate) fn has_requests() {
+    with_recording(|recording| recording.link.has_requests.set(true));
+}
+
+/// Takes the requests of the calling thread that JavaScript has noted.
+pub(crate) fn take_requests() {
+    with_recording(ThreadRecording::take_requests);
 }
 
 /// Adds the start of a span that begins now. Returns the span's number in the recording's thread.

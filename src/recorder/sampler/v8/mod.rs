@@ -19,6 +19,7 @@ mod labels;
 mod profiler;
 mod raw_profile;
 mod reach;
+mod request_notes;
 mod script_maps;
 mod stall;
 mod symbols;
@@ -34,6 +35,7 @@ pub(crate) use self::reach::{
     KeptFunction, RunningFunction, Waker, WorkerFunction, offer_to_workers, run_soon,
     running_functions,
 };
+pub(crate) use self::request_notes::{NotedRequest, RequestNotes};
 pub(crate) use self::script_maps::{ScriptMap, ScriptMaps, forget_environment};
 pub(crate) use self::stall::StallDetector;
 pub(crate) use self::symbols::{Callback, is_available};

@@ -94,13 +94,23 @@ fn parent_of<'a>(child: &Value, abouts: &'a [Value]) -> Option<&'a Value> {
         recorded_pid(about) == Some(pid)
             && about["boot"] == child["boot"]
             && about["pidNamespace"] == child["pidNamespace"]
-            && start_us(about) <= start_us(child)
+            && !has_started_after(about, child)
     };
     let ancestors = child["ancestors"].as_array().into_iter().flatten().chain([&child["ppid"]]);
     ancestors.filter_map(Value::as_u64).find_map(|pid| {
         let above = abouts.iter().filter(|about| is_above(pid, about));
         above.max_by_key(|about| start_us(about))
     })
+}
+
+/// Returns whether a process has started after another. The recording of a parent that was started from
+/// outside can begin after those of its children.
+fn has_started_after(one: &Value, other: &Value) -> bool {
+    let start_ms = |about: &Value| about["processStartMs"].as_u64();
+    match (start_ms(one), start_ms(other)) {
+        (Some(one), Some(other)) => one > other,
+        _ => one["startUs"].as_i64() > other["startUs"].as_i64(),
+    }
 }
 
 #[cfg(test)]
@@ -117,5 +127,11 @@ mod tests {
         // A header can have the parent alone.
         let child = json!({ "pid": 4, "startUs": 8, "ppid": 3 });
         assert_eq!(parent_of(&child, &all), Some(&all[1]));
+        // Both were recorded from outside, the child first.
+        let mut late = [about(2, 9, &[1]), about(3, 8, &[2])];
+        assert_eq!(parent_of(&late[1], &late), None);
+        late[0]["processStartMs"] = 100.into();
+        late[1]["processStartMs"] = 110.into();
+        assert_eq!(parent_of(&late[1], &late), Some(&late[0]));
     }
 }

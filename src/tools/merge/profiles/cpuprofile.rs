@@ -11,6 +11,7 @@ use crate::merge::output::trace::OutputTrace;
 use crate::merge::result::MergeError;
 use crate::read::originals::in_session::map_profile;
 use crate::read::sniff::RecordingFile;
+use cpu_prof_core::base::settings::start::StartReason;
 use cpu_prof_core::format::ascii_json::{encode, encode_raw};
 use cpu_prof_core::format::cpuprofile::read::CpuProfileReader;
 use cpu_prof_core::format::frame_json::CallFrameJson;
@@ -20,11 +21,13 @@ use cpu_prof_core::format::script_id::ScriptIdOffset;
 use cpu_prof_core::format::trace::scan::{SoundItem, SoundItems};
 use cpu_prof_core::format::trace::write::event::{At, Event};
 use cpu_prof_core::format::trace::write::events::Events;
+use cpu_prof_core::format::trace::write::met_condition::mark_condition;
 use cpu_prof_core::format::trace::write::thread_names::{each_name, worker_name};
 use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::frame_table::FrameTable;
 use cpu_prof_core::profile::position::SourcePosition;
 use cpu_prof_core::profile::session::label_table::{LabelTable, NO_LABELS};
+use cpu_prof_core::profile::session::met_condition::MetCondition;
 use cpu_prof_core::profile::session::thread_profile::{
     NONE, ProfileSample, ReadScope, ThreadProfile,
 };
@@ -40,6 +43,11 @@ pub(crate) fn add_file<R: std::io::Read>(
 ) -> Result<bool, MergeError> {
     let mut frames = FrameTable::new();
     let Some((profile, labels)) = read(items, &mut frames, mapped) else { return Ok(false) };
+    if let Some(met) = met_condition(recording) {
+        let mut events = Events::default();
+        mark_condition(&mut events, At { pid, tid: recording.tid, ts: profile.start_us }, &met);
+        rewriter.other(events.as_bytes(), profile.start_us, trace)?;
+    }
     add(&profile, (&frames, &labels), (pid, recording.tid), rewriter, trace)?;
     if recording.end_us.is_some() {
         // Later than the end in the file if samples come after that.
@@ -49,6 +57,12 @@ pub(crate) fn add_file<R: std::io::Read>(
         rewriter.other(events.as_bytes(), end_us, trace)?;
     }
     Ok(true)
+}
+
+/// Returns the condition that started a recording, if one did.
+fn met_condition(recording: &RecordingFile) -> Option<MetCondition> {
+    let start = StartReason::deserialize(recording.program.get("start")?).ok();
+    MetCondition::of_start(start.as_ref(), recording.tid.into())
 }
 
 /// Reads the profile of an event that holds a whole `.cpuprofile`.

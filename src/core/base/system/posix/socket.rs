@@ -6,7 +6,7 @@
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -52,7 +52,7 @@ impl ControlSocket {
     /// Waits for a peer. Fails with `PermissionDenied` for another user than the owner and root.
     pub fn accept(&self) -> io::Result<Peer> {
         let (stream, _) = self.listener.accept()?;
-        let peer = peer_user(&stream);
+        let peer = peer_user(stream.as_raw_fd());
         match peer.is_some() && [self.owner, Some(0)].contains(&peer) {
             true => Ok(Peer(stream)),
             false => Err(ErrorKind::PermissionDenied.into()),
@@ -126,15 +126,15 @@ fn make_folder(folder: &Path) -> io::Result<()> {
     Err(io::Error::new(ErrorKind::PermissionDenied, why))
 }
 
-/// Returns the user of the process that has connected.
+/// Returns the user of the process at the other end of a connection.
 #[cfg(target_os = "linux")]
-fn peer_user(stream: &UnixStream) -> Option<u32> {
+pub fn peer_user(connection: RawFd) -> Option<u32> {
     // SAFETY: may be called on any thread. The call fills the struct, whose size it is told, or fails.
     unsafe {
         let mut peer: libc::ucred = std::mem::zeroed();
         let mut size = size_of::<libc::ucred>() as libc::socklen_t;
         let status = libc::getsockopt(
-            stream.as_raw_fd(),
+            connection,
             libc::SOL_SOCKET,
             libc::SO_PEERCRED,
             (&raw mut peer).cast(),
@@ -144,12 +144,12 @@ fn peer_user(stream: &UnixStream) -> Option<u32> {
     }
 }
 
-/// Returns the user of the process that has connected.
+/// Returns the user of the process at the other end of a connection.
 #[cfg(target_os = "macos")]
-fn peer_user(stream: &UnixStream) -> Option<u32> {
+pub fn peer_user(connection: RawFd) -> Option<u32> {
     let (mut user, mut group) = (0, 0);
     // SAFETY: may be called on any thread. The call fills both numbers, or fails.
-    let status = unsafe { libc::getpeereid(stream.as_raw_fd(), &mut user, &mut group) };
+    let status = unsafe { libc::getpeereid(connection, &mut user, &mut group) };
     (status == 0).then_some(user)
 }
 

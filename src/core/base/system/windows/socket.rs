@@ -82,6 +82,11 @@ pub fn usual_folders() -> Vec<PathBuf> {
     local.map(|folder| folder.join("cpu-prof")).into_iter().collect()
 }
 
+/// Returns the user of the process at the other end of a connection: unknown.
+pub fn peer_user(_: i32) -> Option<u32> {
+    None
+}
+
 impl Peer {
     /// Reads a line without its end, of at most `most_bytes`, within `time`.
     pub fn read_line(&mut self, most_bytes: usize, time: Duration) -> io::Result<Vec<u8>> {

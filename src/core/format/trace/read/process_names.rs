@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::side_events;
 use crate::base::path_text::with_slashes;
+use crate::base::settings::start::StartReason;
 use crate::format::trace::event::event_json::EventJson;
 use crate::format::trace::ours::OurMember;
 use crate::format::trace::process_label::{without_place, without_recording_label, worker_role};
@@ -53,6 +54,7 @@ struct ProgramJson {
     cluster_worker: Option<u32>,
     pid_namespace: Option<u64>,
     recording_label: Option<String>,
+    start: Option<StartReason>,
     /// In a merged trace, the process's own pid, where another process had the same.
     #[serde(rename = "ownPid")]
     recorded_pid: Option<i64>,
@@ -250,6 +252,11 @@ impl ProcessNames {
             threads,
             ..Process::default()
         }
+    }
+
+    /// Returns why the recording of a thread started, if the file is that recording.
+    pub fn start(&self, tid: i64) -> Option<StartReason> {
+        self.program.start.clone().filter(|_| self.program.thread_id == Some(tid))
     }
 
     fn short_name(&self) -> String {

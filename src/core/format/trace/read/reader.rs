@@ -195,7 +195,8 @@ impl TraceReader {
             let thread = |(id, profiles)| {
                 let profiles = one_at_a_time(profiles);
                 let recording_label = names.recording_label(id);
-                Thread { id, name: names.thread(id), recording_label, profiles }
+                let (name, start) = (names.thread(id), names.start(id));
+                Thread { id, name, recording_label, start, profiles }
             };
             let threads = threads.into_iter().map(thread).collect();
             names.process(pid, threads)

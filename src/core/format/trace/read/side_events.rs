@@ -51,10 +51,8 @@ pub(super) fn met_condition(event: &EventJson<'_>) -> Option<MetCondition> {
     struct MarkData {
         condition: MetCondition,
     }
-    const MAX_BYTES: usize = 64;
     let MarkData { condition } = data_of(event)?;
-    let is_short = |text: &str| text.len() <= MAX_BYTES;
-    (is_short(&condition.reason) && is_short(&condition.observed)).then_some(condition)
+    condition.is_short().then_some(condition)
 }
 
 /// Returns `args.data`, if it has the members of `T`.

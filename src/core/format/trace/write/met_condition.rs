@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::event::Event;
+use super::event::{At, Event};
 use super::event_args::{Args, Data, TimingArgs};
 use super::events::Events;
 use super::thread::ThreadTrace;
@@ -15,17 +15,22 @@ pub(crate) const CONDITION_MARK: &str = "cpu-prof: ";
 impl ThreadTrace {
     /// Adds the mark of a condition that was met at `time_us`.
     pub fn met_condition(&self, events: &mut Events, time_us: i64, met: &MetCondition) {
-        let name = format!("{CONDITION_MARK}{}", met.reason);
-        let detail = json!({ "devtools": {
-            "dataType": "marker",
-            "color": "error",
-            "tooltipText": met.sentence(),
-        }})
-        .to_string();
-        let timing = TimingArgs { start_time: time_us as f64 / 1000.0, detail: Some(&detail) };
-        let args = Args::Data { data: Data::MetCondition { timing, condition: met } };
-        events.push(&Event::moment(USER_TIMING, &name, self.at(time_us), args));
+        mark_condition(events, self.at(time_us), met);
     }
+}
+
+/// Adds the mark of a condition that was met.
+pub fn mark_condition(events: &mut Events, at: At, met: &MetCondition) {
+    let name = format!("{CONDITION_MARK}{}", met.reason);
+    let detail = json!({ "devtools": {
+        "dataType": "marker",
+        "color": "error",
+        "tooltipText": met.sentence(),
+    }})
+    .to_string();
+    let timing = TimingArgs { start_time: at.ts as f64 / 1000.0, detail: Some(&detail) };
+    let args = Args::Data { data: Data::MetCondition { timing, condition: met } };
+    events.push(&Event::moment(USER_TIMING, &name, at, args));
 }
 
 #[cfg(test)]

@@ -179,12 +179,9 @@ impl ThreadTrace {
         events.push(&Event::thread_start(self.now(), self.info.cpu));
         events.push(&Event::profile(&self.profile_id, self.now()));
         let is_first = self.info.segment.is_none_or(|segment| segment.segment == 1);
-        if let Some(StartReason::Condition { reason, observed }) = &self.info.start
-            && tid == 0
+        if let Some(met) = MetCondition::of_start(self.info.start.as_ref(), tid.into())
             && is_first
         {
-            let (reason, observed) = (reason.clone(), observed.clone());
-            let met = MetCondition { reason, observed, is_kept: false };
             self.met_condition(events, ts, &met);
         }
     }

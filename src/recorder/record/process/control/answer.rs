@@ -60,7 +60,7 @@ impl<'a> Status<'a> {
             pid: program.pid,
             ppid: system::parent_id(),
             node: &program.node,
-            label: program.url_label(),
+            label: program.command_label(),
             script: program.argv.get(1).map(String::as_str),
             argv: &program.argv,
             cwd: &program.cwd,

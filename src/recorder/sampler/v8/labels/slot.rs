@@ -24,6 +24,10 @@ exported! {
         c"_ZN2v87Isolate36GetContinuationPreservedEmbedderDataEv"
         c"?GetContinuationPreservedEmbedderData@Isolate@v8@@QEAA?AV?$Local@VValue@v8@@@2@XZ"
         fn(*mut Isolate, *mut Local) -> Local;
+    set_frame:
+        c"_ZN2v87Isolate36SetContinuationPreservedEmbedderDataENS_5LocalINS_5ValueEEE"
+        c"?SetContinuationPreservedEmbedderData@Isolate@v8@@QEAAXV?$Local@VValue@v8@@@2@@Z"
+        fn(*mut Isolate, Local);
     identity_hash:
         c"_ZN2v86Object15GetIdentityHashEv"
         c"?GetIdentityHash@Object@v8@@QEAAHXZ"
@@ -84,6 +88,38 @@ impl SlotSearch {
             Some(FrameReader { isolate, slot, key, hash, map_type, type_offset })
         }
     }
+}
+
+/// Returns the current frame, for JavaScript; none if there is none.
+pub(super) fn frame_object<'env>(env: &'env Env) -> Option<Object<'env>> {
+    let (isolate, _) = current_frame(env)?;
+    let api = LabelApi::find().ok()?;
+    // SAFETY: this is the isolate's thread, in a call from JavaScript, whose scope has the handle.
+    let frame = unsafe { get_local(api.frame as LocalGetter<*mut Isolate>, isolate) };
+    Some(Object::from_raw(env.raw(), frame.cast()))
+}
+
+/// Returns whether there is no current frame.
+pub(super) fn is_outside(reader: &FrameReader, env: &Env) -> bool {
+    let mut undefined = ptr::null_mut();
+    // SAFETY: this is the isolate's thread, in a call from JavaScript, so the handle is alive and points to a
+    // word.
+    unsafe {
+        let status = napi_sys::napi_get_undefined(env.raw(), &mut undefined);
+        status == napi_sys::Status::napi_ok
+            && reader.slot.read_volatile() == undefined.cast::<u64>().read()
+    }
+}
+
+/// Makes a frame the current one if there is none. Returns whether it is.
+pub(super) fn enter(reader: &FrameReader, env: &Env, frame: &Object<'_>) -> bool {
+    let Ok(api) = LabelApi::find() else { return false };
+    let is_outside = is_outside(reader, env);
+    if is_outside {
+        // SAFETY: as above. JavaScript gives a frame that was current before.
+        unsafe { (api.set_frame)(reader.isolate, frame.raw().cast()) };
+    }
+    is_outside
 }
 
 /// Returns whether the field still has the frame that V8 tells. Runs no JavaScript, so it may run in an

@@ -36,6 +36,21 @@ impl LabelSource {
         Some(Self::Cell(NonNull::from(numbers.first_mut()?).cast()))
     }
 
+    /// Returns the current frame, for JavaScript; none if there is none, or if this is no source in frames.
+    pub(crate) fn frame<'env>(&self, env: &'env Env) -> Option<Object<'env>> {
+        matches!(self, Self::Frames(..)).then(|| slot::frame_object(env)).flatten()
+    }
+
+    /// Returns whether there is no current frame. Not so if this is no source in frames.
+    pub(crate) fn is_outside(&self, env: &Env) -> bool {
+        matches!(self, Self::Frames(reader, _) if slot::is_outside(reader, env))
+    }
+
+    /// Makes a frame the current one if there is none. Returns whether it is.
+    pub(crate) fn enter(&self, env: &Env, frame: &Object<'_>) -> bool {
+        matches!(self, Self::Frames(reader, _) if slot::enter(reader, env, frame))
+    }
+
     /// Returns the id; none if there is none, or if anything is not as expected. May be called in a signal
     /// handler.
     ///
