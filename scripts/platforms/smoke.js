@@ -110,8 +110,11 @@ function withoutProfiler(env) {
   return Object.fromEntries(Object.entries(env).filter(([name]) => isOther(name)))
 }
 
-/** Checks that a function works most of the time in each of some recordings. @param {Site} site @param {string} folder */
-function checkPlanted(site, folder) {
+/**
+ * Checks that a function works most of the time in each of some recordings.
+ * @param {Site} site @param {string} folder @param {string[]} [names] of the function, or of others in its place
+ */
+function checkPlanted(site, folder, names = [PLANTED]) {
   for (const file of site.files(folder)) {
     const { functions, totals } = site.report(path.join(folder, file))
     // The wait for a child is work where the system does not tell waits, and a child may start slowly.
@@ -119,7 +122,7 @@ function checkPlanted(site, folder) {
     const waitMs = functions.find(isWait)?.selfMs ?? 0
     const first = functions.find((/** @type {{ name: string }} */ each) => !isWait(each))
     const share = first.selfMs / (totals.javascriptMs + totals.nativeMs - waitMs)
-    assert.ok(first.name === PLANTED && share > 0.5, `${file}: ${first.name} has ${share}`)
+    assert.ok(names.includes(first.name) && share > 0.5, `${file}: ${first.name} has ${share}`)
   }
 }
 
@@ -270,9 +273,11 @@ const CHECKS = {
     const [{ files }] = JSON.parse(stop.stdout)
     assert.deepEqual(files.map(basename), site.files(dir))
     assert.equal(readTrace(site, dir).traceEvents.at(-1).name, 'trace.end')
-    checkPlanted(site, dir)
+    // A loop that V8 optimized before the recording counts for its caller.
+    const names = [PLANTED, 'callback of setInterval']
+    checkPlanted(site, dir, names)
     assert.equal(record.status, 0, record.stderr)
-    assert.match(record.stderr, new RegExp(`\\b${PLANTED} +`))
+    assert.match(record.stderr, new RegExp(`\\b(${names.join('|')}) +`))
     assert.deepEqual(listed(after), [], after.stderr)
     return undefined
   },
