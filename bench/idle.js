@@ -1,7 +1,8 @@
 'use strict'
 
 // Compares an idle server, and other loads with waits, without a profiler, with the built-in and with
-// cpu-prof: node bench/idle.js [seconds] [load,…] [rounds]. Linux only.
+// cpu-prof: node bench/idle.js [seconds] [load,…] [rounds]. Linux only. `visits` is a server that answers one
+// request a second.
 
 const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')

@@ -1,9 +1,9 @@
 'use strict'
 
-// Adds the requests that the program answers and makes to the recording: `node:http` and `fetch()`.
+// Adds the requests of the program to the recording, `node:http` and `fetch()`, and labels the work for them.
 
-// Those that it answers also label the work that is done for them. Node tells them to diagnostics channels. To
-// make its own performance entries of them costs Node many times as much.
+// Node tells the requests to diagnostics channels. To make its own performance entries of them costs Node
+// many times as much.
 
 const { channel } = require('node:diagnostics_channel')
 const { performance } = require('node:perf_hooks')
