@@ -20,73 +20,65 @@ function isPreloaded() {
 
 // These are loaded on the first call: a preload never needs them.
 
-/** The functions that record. @type {any} */
-let recording
+/** Returns a function that loads a file on its first call, and looks nothing up on later ones. @param {() => any} load */
+function once(load) {
+  /** @type {any} */
+  let loaded
+  return () => (loaded ??= load())
+}
+
+const recording = once(() => require('./lib/record.js'))
+const labels = once(() => require('./lib/labels.js'))
+const events = once(() => require('./lib/events.js'))
 
 /** @type {typeof import('./index.js').start} */
 function start(...args) {
-  recording ??= require('./lib/record.js')
-  return recording.start(...args)
+  return recording().start(...args)
 }
 
 /** @type {typeof import('./index.js').stop} */
 function stop() {
-  recording ??= require('./lib/record.js')
-  return recording.stop()
+  return recording().stop()
 }
 
 /** @type {typeof import('./index.js').profile} */
 function profile(...args) {
-  recording ??= require('./lib/record.js')
-  return recording.profile(...args)
+  return recording().profile(...args)
 }
 
 /** @type {typeof import('./index.js').isRecording} */
 function isRecording() {
-  recording ??= require('./lib/record.js')
-  return recording.isRecording()
+  return recording().isRecording()
 }
-
-/** The functions that label. @type {any} */
-let labels
 
 /** @type {typeof import('./index.js').label} */
 function label(given, fn) {
-  labels ??= require('./lib/labels.js')
-  return labels.label(given, fn)
+  return labels().label(given, fn)
 }
 
 /** @type {typeof import('./index.js').setLabels} */
 function setLabels(given) {
-  labels ??= require('./lib/labels.js')
-  labels.setLabels(given)
+  labels().setLabels(given)
 }
-
-/** The functions that add events. @type {any} */
-let events
 
 /** @type {typeof import('./index.js').emit} */
 function emit(event) {
-  events ??= require('./lib/events.js')
-  events.emit(event)
+  events().emit(event)
 }
 
 /** @type {typeof import('./index.js').span} */
 function span(name, fn, options) {
-  events ??= require('./lib/events.js')
-  return events.span(name, fn, options)
+  return events().span(name, fn, options)
 }
 
 /** @type {typeof import('./index.js').instant} */
 function instant(name, options) {
-  events ??= require('./lib/events.js')
-  events.instant(name, options)
+  events().instant(name, options)
 }
 
 /** @type {typeof import('./index.js').counter} */
 function counter(name, values) {
-  events ??= require('./lib/events.js')
-  events.counter(name, values)
+  events().counter(name, values)
 }
 
 /** @type {typeof import('./index.js').merge} */
