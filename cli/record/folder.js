@@ -35,14 +35,15 @@ function openFolder(targets, dir, isKept) {
   for (const file of files()) earlier.add(path.basename(file))
   /** The recordings that are in the trace. @type {string[]} */
   let merged = []
+  const unlink = (/** @type {string} */ file) => patiently(() => fs.unlinkSync(file))
   const removeFolder = () => {
     // Nothing else: who owns the folder can put links into it.
-    for (const file of files()) fs.unlinkSync(file)
-    fs.rmdirSync(folder)
+    files().forEach(unlink)
+    patiently(() => fs.rmdirSync(folder))
   }
   const remove = () => {
     if (dir === undefined) asUserOf(targets[0].socket, removeFolder)
-    else if (!isKept) for (const file of merged) patiently(() => fs.unlinkSync(file))
+    else if (!isKept) merged.forEach(unlink)
   }
   let isOpen = true
   return {

@@ -3,8 +3,8 @@
 // What Linux tells about processes, this one's terminal and its open files, in /proc.
 
 const fs = require('node:fs')
-const { loadTools } = require('../../lib/addon.js')
 const path = require('node:path')
+const { loadTools } = require('../../lib/addon.js')
 const inspection = require('./linux-inspector.js')
 const posix = require('./posix.js')
 const { usualFolders } = require('./posix-sockets.js')

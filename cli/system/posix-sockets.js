@@ -6,11 +6,8 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { asUserOf } = require('./as-user.js')
+const { namedIn } = require('./socket-names.js')
 
-/** The name of a socket: the process's id and start. */
-const NAME = /^(\d{1,10})-\d+\.sock$/
-/** Sockets of a folder that are looked at, as a guard against a user who leaves any number to root. */
-const MAX_SOCKETS = 1000
 /** Age up to which a socket is new. */
 const NEW_MS = 10_000
 
@@ -37,14 +34,6 @@ function listSockets(env, others = []) {
       .filter(({ file }) => isSocketOf(file, user))
       .map((socket) => ({ ...socket, user, group, root })),
   )
-}
-
-/** Returns what has the name of a socket in a folder. @param {string} folder */
-function namedIn(folder) {
-  return namesIn(folder).flatMap((name) => {
-    const pid = Number(NAME.exec(name)?.[1])
-    return pid > 0 ? [{ file: path.join(folder, name), folder, pid, outerPid: pid }] : []
-  })
 }
 
 /** Returns where this user's processes can have their sockets: a folder that is given is the only one. @param {NodeJS.ProcessEnv} env @returns {Place} */
@@ -93,15 +82,6 @@ function statOf(file) {
   }
 }
 
-/** @param {string} folder */
-function namesIn(folder) {
-  try {
-    return fs.readdirSync(folder).slice(0, MAX_SOCKETS)
-  } catch {
-    return []
-  }
-}
-
 /** @param {string} file @param {number} user */
 function isSocketOf(file, user) {
   const stat = statOf(file)
@@ -120,4 +100,4 @@ function removeSocket(socket) {
   }
 }
 
-module.exports = { listSockets, namedIn, removeSocket, socketFolders, usualFolders }
+module.exports = { listSockets, removeSocket, socketFolders, usualFolders }

@@ -5,7 +5,7 @@
 const childProcess = require('node:child_process')
 const path = require('node:path')
 const { loadTools } = require('../../lib/addon.js')
-const { namedIn } = require('./posix-sockets.js')
+const { namedIn } = require('./socket-names.js')
 
 /** The keys Ctrl-C and Ctrl-Break, and the end of the console. No other signal reaches a program. @type {NodeJS.Signals[]} */
 const SIGNALS = ['SIGINT', 'SIGBREAK', 'SIGHUP']
