@@ -14,7 +14,7 @@ fn nearest_ancestor(session: &Session, child: &Process) -> Option<usize> {
         above.pid == pid
             && above.clock == child.clock
             && namespace(above) == namespace(child)
-            && !has_started_after(above, child)
+            && !start_of(above).is_after(start_of(child))
     };
     child.ancestors.iter().find_map(|pid| {
         // Of several processes with one pid, the latest.
@@ -22,13 +22,30 @@ fn nearest_ancestor(session: &Session, child: &Process) -> Option<usize> {
     })
 }
 
-/// Returns whether a process has started after another. The recording of a parent that was started from
-/// outside can begin after those of its children.
-fn has_started_after(one: &Process, other: &Process) -> bool {
-    let start_ms = |process: &Process| Some(process.identity.as_ref()?.process_start_ms);
-    match (start_ms(one), start_ms(other)) {
-        (Some(one), Some(other)) => one > other,
-        _ => one.start_us() > other.start_us(),
+fn start_of(process: &Process) -> StartTimes {
+    StartTimes {
+        process_ms: process.identity.as_ref().map(|identity| identity.process_start_ms),
+        recording_us: Some(process.start_us()),
+    }
+}
+
+/// The times that tell which of two processes has started first.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StartTimes {
+    /// Start of the process, milliseconds of its clock.
+    pub process_ms: Option<u64>,
+    /// Start of its first recording, microseconds.
+    pub recording_us: Option<i64>,
+}
+
+impl StartTimes {
+    /// Returns whether the process has started after another. The recording of a parent that was started from
+    /// outside can begin after those of its children.
+    pub(crate) fn is_after(self, other: Self) -> bool {
+        match (self.process_ms, other.process_ms) {
+            (Some(one), Some(other)) => one > other,
+            _ => self.recording_us > other.recording_us,
+        }
     }
 }
 

@@ -164,6 +164,17 @@ impl RecordingLink {
         Some(ThreadActivity { now_us: system::now_us(), cpu_us: self.thread.cpu_us()?, waited_us })
     }
 
+    /// Returns whether the thread has only waited for events between two moments, and has nothing to hand over.
+    pub(crate) fn has_waited(
+        &self,
+        last: Option<ThreadActivity>,
+        now: Option<ThreadActivity>,
+    ) -> bool {
+        !self.has_failed.get()
+            && !self.has_requests.get()
+            && last.zip(now).is_some_and(|(last, now)| now.has_waited_since(&last))
+    }
+
     /// Closes the waker: once this has returned, the thread is not woken again.
     pub(crate) fn close_waker(&self) {
         if let Some(waker) = &self.waker {

@@ -113,10 +113,7 @@ impl StoppedRecording {
 impl ThreadRecording {
     /// Returns whether this thread has only waited for events since its last window, and noted no request.
     pub(super) fn has_waited(&self) -> bool {
-        let activities = self.last_activity.get().zip(self.activity());
-        !self.link.has_failed.get()
-            && !self.link.has_requests.get()
-            && activities.is_some_and(|(last, now)| now.has_waited_since(&last))
+        self.link.has_waited(self.last_activity.get(), self.activity())
     }
 
     /// Returns the time between two flushes, microseconds.

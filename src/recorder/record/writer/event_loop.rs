@@ -173,11 +173,7 @@ impl ActiveRecording {
     /// Returns whether the thread has waited for events since its last window, and noted no request.
     fn is_idle(&self) -> bool {
         let link = &self.output.link;
-        let activities = self.activity.zip(link.activity());
-        self.rotation == Rotation::None
-            && !link.has_failed.get()
-            && !link.has_requests.get()
-            && activities.is_some_and(|(last, now)| now.has_waited_since(&last))
+        self.rotation == Rotation::None && link.has_waited(self.activity, link.activity())
     }
 
     /// Returns the time of the next action.

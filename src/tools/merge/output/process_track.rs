@@ -4,6 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::merge::inputs::recorded_processes::RecordedProcess;
+use crate::read::ancestry::StartTimes;
 use crate::read::sniff::RecordingFile;
 use cpu_prof_core::format::trace::write::events::Events;
 use cpu_prof_core::format::trace::write::process_span::ProcessSpan;
@@ -94,7 +95,7 @@ fn parent_of<'a>(child: &Value, abouts: &'a [Value]) -> Option<&'a Value> {
         recorded_pid(about) == Some(pid)
             && about["boot"] == child["boot"]
             && about["pidNamespace"] == child["pidNamespace"]
-            && !has_started_after(about, child)
+            && !start_of(about).is_after(start_of(child))
     };
     let ancestors = child["ancestors"].as_array().into_iter().flatten().chain([&child["ppid"]]);
     ancestors.filter_map(Value::as_u64).find_map(|pid| {
@@ -103,13 +104,10 @@ fn parent_of<'a>(child: &Value, abouts: &'a [Value]) -> Option<&'a Value> {
     })
 }
 
-/// Returns whether a process has started after another. The recording of a parent that was started from
-/// outside can begin after those of its children.
-fn has_started_after(one: &Value, other: &Value) -> bool {
-    let start_ms = |about: &Value| about["processStartMs"].as_u64();
-    match (start_ms(one), start_ms(other)) {
-        (Some(one), Some(other)) => one > other,
-        _ => one["startUs"].as_i64() > other["startUs"].as_i64(),
+fn start_of(about: &Value) -> StartTimes {
+    StartTimes {
+        process_ms: about["processStartMs"].as_u64(),
+        recording_us: about["startUs"].as_i64(),
     }
 }
 
