@@ -7,9 +7,9 @@ const { spawn, spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const { temporaryDirectory, PACKAGE } = require('../__test__/helpers/files.js')
-const { instructions } = require('./measure.js')
 const { ask, socketOf } = require('../__test__/helpers/control.js')
 const { writeServer } = require('./http-load.js')
+const { instructions, median, wallTime } = require('./measure.js')
 
 const ROUNDS = Number(process.argv[2] ?? 15)
 const PART = process.argv[3] ?? 'all'
@@ -42,15 +42,8 @@ const armed = {
 }
 const PRELOAD = ['--require', PACKAGE]
 
-/** @param {number[]} values */
-const median = (values) => values.sort((a, b) => a - b)[values.length >> 1]
-
 /** @param {string[]} args @param {typeof plain} options */
-function wallMs(args, options) {
-  const before = performance.now()
-  spawnSync(process.execPath, args, options)
-  return performance.now() - before
-}
+const wallMs = (args, { env }) => wallTime(args, env)
 
 /** @param {string[]} args @param {typeof plain} options */
 const peakKiB = (args, options) => Number(spawnSync(process.execPath, args, options).stdout)
@@ -137,15 +130,10 @@ async function underLoad() {
  * @param {(args: string[], options: typeof plain) => number} measure @param {string[]} args
  */
 function pairs(measure, args) {
-  const all = Array.from({ length: ROUNDS }, (_, round) => {
-    const runs = [() => measure(args, plain), () => measure([...PRELOAD, ...args], armed)]
-    return round % 2 === 0
-      ? runs.map((run) => run())
-      : runs
-          .reverse()
-          .map((run) => run())
-          .reverse()
-  })
+  const all = Array.from({ length: ROUNDS }, () => [
+    measure(args, plain),
+    measure([...PRELOAD, ...args], armed),
+  ])
   const [a, b] = [0, 1].map((side) => median(all.map((pair) => pair[side])))
   const difference = median(all.map(([without, within]) => within - without))
   const ratio = median(all.map(([without, within]) => within / without))
