@@ -15,7 +15,7 @@ const { AsyncLocalStorageContextManager } = require('@opentelemetry/context-asyn
 const { NodeTracerProvider } = require('@opentelemetry/sdk-trace-node')
 const { label, start, stop } = require('../index.js')
 const { load } = require('../lib/addon.js')
-const { observe } = require('../lib/requests.js')
+const { observe } = require('../lib/observed/requests.js')
 const { median } = require('./measure.js')
 
 const BLOCK = 4000

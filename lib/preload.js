@@ -1,40 +1,46 @@
 'use strict'
 
-// Records the thread that preloads the package.
+// Loads the addon, and records the thread that preloads the package.
 
-// What start() needs of a thread is here as well: each file that a preload loads costs tenths of a
-// millisecond.
-
-const { load, refuseOtherRuntimes } = require('./addon.js')
+// All that an armed thread needs is in this file: each file that a preload loads costs tenths of a
+// millisecond. The preload's files call nothing outside of functions, since earlier preloads can have patched
+// any global.
 
 // Copied now, because the program can patch both before the microtask of `nameWorker()` runs.
 const { getOwnPropertyDescriptor, setPrototypeOf } = Object
 
-/** Bits of `cpuProfWantedTimings()`: user timings, requests, and what TypeScript compiles. */
-const TIMINGS = 1
-const REQUESTS = 2
-const TYPESCRIPT = 4
+/** @typedef {import('./thread.js').Plan} Plan */
+/** Loads `thread.js`, which leads to files that need this one. @typedef {() => typeof import('./thread.js')} LoadThread */
+
+/** The version of the package, which is that of its addons. */
+const VERSION = '0.1.0'
+
+/** `code` of the error of an addon that cannot be used. The command line prints it without a stack trace. */
+const UNUSABLE = 'ERR_CPU_PROF_ADDON'
+
+/** The processors in the names of musl's loaders. @type {Record<string, string>} */
+const PROCESSORS = { x64: 'x86_64', arm64: 'aarch64' }
 
 /** Node's own exit code for an invalid option. */
 const INVALID_OPTION = 9
 
-/** Key in the environment data, which workers inherit from their parent. */
-const COMPLAINED = '@org/cpu-prof.complained'
-
 /**
  * Starts recording the calling thread. Wrong settings end the program. Any other failure is one line
  * on stderr, and the program runs unprofiled.
+ * @param {LoadThread} loadThread
  */
-function register() {
-  // Any call can throw, since earlier preloads can have patched any global. So the preload's files
-  // call nothing outside of functions.
+function register(loadThread) {
   try {
     if (!markThread()) return
     refuseOtherRuntimes()
-    const settingsAreValid = record(load())
+    const settingsAreValid = record(find('cpu-prof'), loadThread)
     if (!settingsAreValid) process.exit(INVALID_OPTION)
   } catch (error) {
-    complain(error)
+    try {
+      require('./preload/complain.js').complain(error)
+    } catch {
+      // stderr is closed.
+    }
   }
 }
 
@@ -50,16 +56,125 @@ function markThread() {
   return true
 }
 
-/** @param {any} addon @returns {boolean} false if the settings are wrong */
-function record(addon) {
+/**
+ * Throws in the runtimes that load Node's addons without being Node. Bun aborts the program as soon as an
+ * addon looks for the event loop, and Deno gives no samples.
+ */
+function refuseOtherRuntimes() {
+  const { bun, deno } = process.versions
+  if (bun === undefined && deno === undefined) return
+  const name = bun === undefined ? 'Deno' : 'Bun'
+  throw new Error(`cpu-prof: ${name} does not let an addon profile; run the program with Node.js`)
+}
+
+/**
+ * Returns an addon built in this checkout, or else the one of the target's package. Throws an error for
+ * the user if neither can be used.
+ * @param {string} name @returns {any}
+ */
+function find(name) {
+  const target = targetName()
+  const addon = ofUsualPlace(`${name}.${target}.node`, target)
+  if (addon?.cpuProfVersion?.() === VERSION) return addon
+  const { search } = require('./search-addon.js')
+  return search({ name, target, version: VERSION, code: UNUSABLE })
+}
+
+/**
+ * Loads the file of this checkout, or that of a target's package beside this package, as `require()` does.
+ * The look-ups of `require()` cost a millisecond, and 2 MB of Node's functions that V8 compiles for them.
+ * Returns undefined if the file is in neither place or cannot be loaded: a search then says why.
+ * @param {string} file @param {string} target
+ */
+function ofUsualPlace(file, target) {
+  try {
+    const { constructor: Module } = /** @type {any} */ (module)
+    // jest has modules of its own.
+    if (Module._cache !== require.cache) return undefined
+    const { dirname, sep } = require('node:path')
+    const { existsSync, realpathSync } = require('node:fs')
+    const root = dirname(__dirname)
+    let path = root + sep + file
+    if (!existsSync(path)) {
+      const beside = `${dirname(root) + sep}cpu-prof-${target}${sep}${file}`
+      if (!existsSync(beside)) return undefined
+      // pnpm's folders of packages have links to packages. `require()` knows the file by its own path.
+      path = realpathSync.native(beside)
+    }
+    const known = require.cache[path]
+    if (known !== undefined) return known.exports
+    const library = new Module(path, module)
+    process.dlopen(library, path)
+    library.filename = path
+    library.loaded = true
+    require.cache[path] = library
+    return library.exports
+  } catch {
+    return undefined
+  }
+}
+
+/** Returns the name of the system that this Node was built for. */
+function targetName() {
+  const { platform, arch } = process
+  const name = `${platform}-${arch}`
+  if (platform !== 'linux') return name
+  return `${name}-${isMusl() ? 'musl' : 'gnu'}`
+}
+
+/**
+ * Returns whether Node runs on musl. Few systems with glibc have musl's loader, so few programs pay for a
+ * look into Node's executable.
+ */
+function isMusl() {
+  const { arch, execPath } = process
+  const loader = `/lib/ld-musl-${PROCESSORS[arch]}.so.1`
+  try {
+    if (!execPath.includes('musl') && !require('node:fs').existsSync(loader)) return false
+    return require('./addon/interpreter.js').isMusl(execPath)
+  } catch {
+    // An earlier preload has patched what this needs.
+    return false
+  }
+}
+
+/** @param {any} addon @param {LoadThread} loadThread @returns {boolean} false if the settings are wrong */
+function record(addon, loadThread) {
   const { argv } = process
   const { length } = argv
   const thread = describeThread(addon)
-  if (!addon.cpuProfRecord(thread, argv, inspectorStarter(addon), follower(addon))) return false
-  if (addon.cpuProfIsRecording()) addEvents(addon)
-
+  /** @template T @param {(beside: typeof import('./thread.js')) => T} use */
+  const withThread = (use) => {
+    try {
+      return use(loadThread())
+    } catch {
+      // The package was removed meanwhile. The profile is recorded.
+      return undefined
+    }
+  }
+  /** @param {Plan} plan */
+  const startInspector = (...plan) => {
+    const reason = withThread(({ startInspector }) => startInspector(addon, plan))
+    return reason === undefined ? 'the package was removed' : reason
+  }
+  const follow = () => withThread(({ follow }) => follow(addon))
+  if (!addon.cpuProfRecord(thread, argv, startInspector, follow)) return false
+  if (addon.cpuProfIsRecording()) withThread(({ addEvents }) => addEvents(addon))
   if (thread.threadId !== 0) nameWorker(addon, argv, length)
   return true
+}
+
+/** Returns the facts about the calling thread that only JavaScript knows. @param {any} addon */
+function describeThread(addon) {
+  const { execArgv, version } = process
+  // Loading `worker_threads` costs the main thread milliseconds, and its id there is always 0.
+  if (addon.cpuProfIsMainThread()) {
+    const thread = { threadId: 0, name: '', execArgv, version, lib: __dirname }
+    return process.channel == null ? thread : require('./preload/cluster.js').withWorkerId(thread)
+  }
+  // Node has `threadName` from 22 on.
+  const { threadId, threadName: name = '' } = /** @type {any} */ (require('node:worker_threads'))
+  return { threadId, name, execArgv, version, lib: __dirname }
 }
 
 /**
@@ -88,155 +203,12 @@ function ownValue(object, key) {
   return descriptor && setPrototypeOf(descriptor, null).value
 }
 
-/**
- * Prints why the thread is not recorded. Workers stay silent once a parent has printed a line, since
- * they mostly fail for the same reason.
- * @param {unknown} error
- */
-function complain(error) {
-  try {
-    const { getEnvironmentData, setEnvironmentData } = require('node:worker_threads')
-    if (getEnvironmentData(COMPLAINED)) return
-    setEnvironmentData(COMPLAINED, true)
-    const [reason] = String(error).replace('Error: cpu-prof: ', '').split('\n', 1)
-    require('node:fs').writeSync(2, `cpu-prof: not profiling this thread: ${reason}\n`)
-  } catch {
-    // stderr is closed.
-  }
-}
-
-/** Lets the program add events, also after an earlier recording has ended, and adds its own. @param {any} addon */
-function beginEvents(addon) {
-  require('./events.js').attach(addon)
-  addEvents(addon)
-}
-
-/** Adds the program's own events to the recording that has started, and its end by `process.execve()`. @param {any} addon */
-function addEvents(addon) {
-  try {
-    // Up to Node 25, Node calls the exit callbacks of a program that `process.execve()` replaces.
-    if (Number.parseInt(process.versions.node, 10) > 25) endBeforeExecve(addon)
-    const wanted = addon.cpuProfWantedTimings()
-    if ((wanted & TIMINGS) !== 0) {
-      addon.stopTimings?.()
-      addon.stopTimings = require('./timings.js').observe(addon)
-    }
-    if ((wanted & REQUESTS) !== 0) {
-      addon.stopRequests?.()
-      addon.stopRequests = require('./requests.js').observe(addon)
-    }
-    if ((wanted & TYPESCRIPT) !== 0) {
-      addon.stopTypeScript?.()
-      addon.stopTypeScript = require('./typescript.js').observe(addon)
-    }
-  } catch {
-    // An earlier preload has patched what these need. The rest is recorded.
-  }
-}
-
-/** Ends the recording before the program calls `process.execve()`. @param {any} addon */
-function endBeforeExecve(addon) {
-  // Kept on the addon because jest loads this module once per test file.
-  if (addon.watchesExecve) return
-  addon.watchesExecve = true
-  const { subscribe } = require('node:diagnostics_channel')
-  // Node tells the channel after it has checked the arguments of a call.
-  subscribe('process.execve', () => addon.cpuProfEndForNow())
-}
-
-/** Ends what JavaScript does beside a recording. @param {any} addon */
-function endEvents(addon) {
-  // These functions are kept on the addon because jest loads this module once per test file.
-  addon.stopAttaching?.()
-  addon.stopInspector?.()
-  addon.stopTimings?.()
-  addon.stopRequests?.()
-  addon.stopTypeScript?.()
-  addon.stopAttaching = addon.stopInspector = undefined
-  addon.stopTimings = addon.stopRequests = addon.stopTypeScript = undefined
-  require('./events.js').detach()
-}
-
-/**
- * Stops recording the calling thread; returns null if it is not recorded.
- * @param {any} addon
- */
-function stopThread(addon) {
-  endEvents(addon)
-  return addon.cpuProfStop()
-}
-
-/**
- * Returns the function by which the addon starts the inspector source. It returns why the source
- * could not start. An empty reason means that the thread has no inspector, as Node's internal
- * threads, and needs no message.
- * @param {any} addon
- * @returns {(...plan: [number, number, boolean, typeof globalThis]) => string | null}
- */
-function inspectorStarter(addon) {
-  return (...plan) => {
-    try {
-      addon.stopInspector = require('./inspector-sampler.js').start(addon, ...plan)
-      return null
-    } catch (error) {
-      const [reason] = String(error).split('\n', 1)
-      return reason.endsWith('without a V8::Inspector') ? '' : reason
-    }
-  }
-}
-
-/**
- * Returns the function that adds the program's own events to a recording of an armed thread, and ends them
- * with the recording. The addon calls the function when the recording has started or stopped.
- * @param {any} addon
- */
-function follower(addon) {
-  return () => {
-    try {
-      if (addon.cpuProfFollow(inspectorStarter(addon))) stopThread(addon)
-      else if (addon.cpuProfIsRecording()) beginEvents(addon)
-      else endEvents(addon)
-    } catch {
-      // The program has patched what these need. The profile is recorded.
-    }
-  }
-}
-
-/** Returns the facts about the calling thread that only JavaScript knows. @param {any} addon */
-function describeThread(addon) {
-  const { execArgv, version } = process
-  // Loading `worker_threads` costs the main thread milliseconds, and its id there is always 0.
-  if (addon.cpuProfIsMainThread()) {
-    return { threadId: 0, name: '', execArgv, version, lib: __dirname, ...clusterWorker() }
-  }
-  // Node has `threadName` from 22 on.
-  const { threadId, threadName: name = '' } = /** @type {any} */ (require('node:worker_threads'))
-  return { threadId, name, execArgv, version, lib: __dirname }
-}
-
-/**
- * Returns the id that the process has as a worker of `node:cluster`, if it is one. Node loads the module
- * of a worker before any preload, and deletes the id from the environment; all other programs must not
- * load the module for this.
- */
-function clusterWorker() {
-  try {
-    if (process.channel == null) return {}
-    const { moduleLoadList = [] } = /** @type {any} */ (process)
-    if (!moduleLoadList.includes('NativeModule internal/cluster/child')) return {}
-    const { worker } = /** @type {any} */ (require('node:cluster'))
-    return Number.isInteger(worker?.id) ? { clusterWorker: worker.id } : {}
-  } catch {
-    // An earlier preload has patched what this needs.
-    return {}
-  }
-}
-
 module.exports = {
   register,
-  beginEvents,
+  refuseOtherRuntimes,
+  find,
+  targetName,
+  VERSION,
+  UNUSABLE,
   describeThread,
-  follower,
-  inspectorStarter,
-  stopThread,
 }

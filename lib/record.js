@@ -3,13 +3,8 @@
 // Starts and stops recordings of the calling thread.
 
 const { load, refuseOtherRuntimes } = require('./addon.js')
-const {
-  beginEvents,
-  describeThread,
-  follower,
-  inspectorStarter,
-  stopThread,
-} = require('./preload.js')
+const { describeThread } = require('./preload.js')
+const { beginEvents, follow, inspectorStarter, stopThread } = require('./thread.js')
 
 /** The kinds of the settings in code, by name; undefined before the first `start()`. @type {Record<string, import('./check.js').Kind> | undefined} */
 let knownKinds
@@ -32,12 +27,8 @@ function start(options = {}) {
     stopThread(addon)
   }
   const thread = describeThread(addon)
-  const failure = addon.cpuProfStart(
-    thread,
-    process.argv,
-    settings,
-    inspectorStarter(addon),
-    follower(addon),
+  const failure = addon.cpuProfStart(thread, process.argv, settings, inspectorStarter(addon), () =>
+    follow(addon),
   )
   if (failure !== null) {
     const ErrorType = failure.isSetting ? RangeError : Error

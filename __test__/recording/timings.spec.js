@@ -65,6 +65,50 @@ test('marks and measures of both threads are in the trace, at their times', asyn
   assert.notDeepEqual(timings(traces[0])[1].id2, timings(traces[1])[1].id2)
 })
 
+/** Ways to the functions of timings. Each program makes a first mark, and takes it away at once. @type {Record<string, string>} */
+const WAYS = {
+  'a global': `performance.mark('first'); performance.clearMarks()`,
+  require: `const { performance: p } = require('perf_hooks'); p.mark('first'); p.clearMarks()`,
+  import: `import('node:perf_hooks').then(({ performance: p }) => { p.mark('first'); p.clearMarks() })`,
+  'a class': `new PerformanceObserver(() => {}); performance.mark('first'); performance.clearMarks()`,
+}
+if ('getBuiltinModule' in process) {
+  WAYS.getBuiltinModule = `const { performance: p } = process.getBuiltinModule('perf_hooks')
+    p.mark('first')
+    p.clearMarks()`
+}
+
+for (const [way, code] of Object.entries(WAYS)) {
+  test(`the first mark is kept, by ${way}, though the modules are not loaded before`, async (t) => {
+    // In Node 18 the class is not global.
+    if (way === 'a class' && !('PerformanceObserver' in globalThis)) return t.skip('Node 18')
+    const { stdout, traces } = await runCode(
+      `console.log(process.moduleLoadList.includes('NativeModule perf_hooks'))
+      ${code}`,
+    )
+    assert.equal(stdout, 'false\n')
+    assert.deepEqual(
+      timings(traces[0]).map(({ name }) => name),
+      ['first'],
+    )
+  })
+}
+
+test('the list of Node’s loaded modules is an array as before, also when the program adds to it', async () => {
+  const code = `
+    const { inspect } = require('node:util')
+    const list = process.moduleLoadList
+    const count = list.length
+    list.push('mine')
+    const told = [Array.isArray(list), list.length - count, list.at(-1), Object.keys(list).length - count]
+    const before = inspect(list)
+    require('node:perf_hooks')
+    told.push(Object.getPrototypeOf(list) === Array.prototype, before.startsWith('[\\n'))
+    console.log(JSON.stringify(told))`
+  const { stdout } = await runCode(code)
+  assert.deepEqual(JSON.parse(stdout), [true, 1, 'mine', 1, true, true])
+})
+
 test('a busy program that is killed keeps its marks up to the last flush', async (t) => {
   if (process.env.SPEC_SOURCE === 'inspector') return t.skip('inspector: no window without a turn')
   // The program ends itself once a later mark than the first is in its trace, or after 30 s.

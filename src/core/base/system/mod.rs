@@ -80,8 +80,8 @@ const MAX_ANCESTORS: usize = 12;
 /// Returns the pids of this process's parent, of the parent's parent and so on. A shell between two
 /// Node processes is one of them.
 pub fn ancestors() -> Vec<u32> {
-    std::iter::successors(parent_id(), |pid| parent_of(*pid))
-        .take_while(|pid| *pid > 1)
+    let known = |pid: &u32| *pid > 1;
+    std::iter::successors(parent_id().filter(known), |pid| parent_of(*pid).filter(known))
         .take(MAX_ANCESTORS)
         .collect()
 }

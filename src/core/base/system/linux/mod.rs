@@ -5,8 +5,9 @@ pub mod sampling_signal;
 mod threads;
 
 use std::ffi::{c_int, c_long, c_void};
-use std::fs;
+use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::{io, mem};
 
@@ -146,16 +147,24 @@ pub(super) fn parent_of(pid: u32) -> Option<u32> {
 
 /// Returns a field of a process, from the fourth on, by its number in proc(5), which counts from 1.
 fn stat_field(process: &str, number: usize) -> Option<String> {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let stat = read_proc(&format!("/proc/{process}/stat"))?;
     // The program's name, the second field, is in brackets and may hold spaces and brackets.
     let (_, fields) = stat.rsplit_once(')')?;
     fields.split_ascii_whitespace().nth(number - 3).map(str::to_owned)
 }
 
+/// Returns the text of one of the kernel's short files, which one read gives whole. The size of such a file is
+/// unknown before, so the standard library reads it in a dozen pieces.
+fn read_proc(path: &str) -> Option<String> {
+    let mut bytes = [0; 4096];
+    let length = File::open(path).ok()?.read(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes[..length]).into_owned())
+}
+
 /// Returns the time that a thread of this process was ready to run and waited for a core,
 /// microseconds; none if the kernel does not count this time.
 pub(super) fn core_wait_us(thread: u32) -> Option<i64> {
-    let counters = fs::read_to_string(format!("/proc/self/task/{thread}/schedstat")).ok()?;
+    let counters = read_proc(&format!("/proc/self/task/{thread}/schedstat"))?;
     // Nanoseconds on a core, nanoseconds of waiting, count of time slices.
     let wait_ns: i64 = counters.split_ascii_whitespace().nth(1)?.parse().ok()?;
     Some(wait_ns / 1000)
@@ -163,7 +172,7 @@ pub(super) fn core_wait_us(thread: u32) -> Option<i64> {
 
 /// Returns how often a thread of this process has given up its core by itself.
 pub(super) fn voluntary_switches(thread: u32) -> Option<i64> {
-    let status = fs::read_to_string(format!("/proc/self/task/{thread}/status")).ok()?;
+    let status = read_proc(&format!("/proc/self/task/{thread}/status"))?;
     let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
     count.trim().parse().ok()
 }
@@ -175,7 +184,7 @@ pub fn processes() -> Option<Vec<ListedProcess>> {
 
 /// Returns the resident memory of this process, bytes.
 pub fn resident_bytes() -> Option<u64> {
-    let pages = fs::read_to_string("/proc/self/statm").ok()?;
+    let pages = read_proc("/proc/self/statm")?;
     // Pages in all, pages that are resident.
     let pages: u64 = pages.split_ascii_whitespace().nth(1)?.parse().ok()?;
     // SAFETY: may be called on any thread. The call takes a constant, and returns -1 on an error.
@@ -201,7 +210,7 @@ pub fn pid_namespace() -> Option<u64> {
 
 /// Returns the id of the system's current boot.
 pub fn boot_id() -> Option<String> {
-    let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let id = read_proc("/proc/sys/kernel/random/boot_id")?;
     Some(id.trim_end().to_owned())
 }
 

@@ -7,7 +7,7 @@
 
 const { channel } = require('node:diagnostics_channel')
 const { performance } = require('node:perf_hooks')
-const { clockOffsetUs } = require('./timings.js')
+const { clockOffsetUs } = require('./clock.js')
 
 /**
  * The kinds of requests, by their numbers in the addon: the channels of their begin and their end, and
@@ -129,7 +129,7 @@ function notesOf(addon) {
     units: new Uint16Array(new ArrayBuffer(2 * MAX_UNITS)),
   }
   const { numbers, units } = addon.requestNotes
-  addon.cpuProfUseRequestNotes(numbers, units, clockOffsetUs())
+  addon.cpuProfUseRequestNotes(numbers, units, clockOffsetUs(process.hrtime))
   const take = () => {
     addon.cpuProfTakeRequests()
     // In a thread that is no longer recorded, the addon takes nothing.
@@ -173,8 +173,8 @@ function labelWork(name) {
 
 /** Loads the code of labels, with the first request: a recorded program may answer none. */
 function loadLabels() {
-  const { replaceLabels } = require('./labels.js')
-  const { patternOf } = require('./labels/paths.js')
+  const { replaceLabels } = require('../labels.js')
+  const { patternOf } = require('../labels/paths.js')
   return (/** @type {string} */ name) => replaceLabels({ http: patternOf(name) })
 }
 

@@ -1,0 +1,223 @@
+'use strict'
+
+// What JavaScript does beside a recording of the calling thread, while the recording lasts.
+
+// Node's modules of timings cost a start more than all other JavaScript of a recording, and most programs never
+// use them. So they are loaded when the program loads them. What a start needs for this is in this file, because
+// each file costs tenths of a millisecond.
+
+/** Bits of `cpuProfWantedTimings()`: user timings, requests, and what TypeScript compiles. */
+const TIMINGS = 1
+const REQUESTS = 2
+const TYPESCRIPT = 4
+
+/** What Node notes when it has loaded a module with timings, before anybody can use the module. @type {Record<string, true>} */
+const NOTES = {
+  __proto__: /** @type {any} */ (null),
+  'NativeModule perf_hooks': true,
+  'NativeModule dns': true,
+  'NativeModule internal/dns/promises': true,
+}
+
+/**
+ * What the program can patch before it loads the modules.
+ * @typedef {{ stringify: typeof JSON.stringify, hrtime: typeof process.hrtime }} Originals
+ */
+
+/**
+ * What the inspector source is asked for: as `start()` of `inspector-sampler.js` takes it.
+ * @typedef {[intervalUs: number, flushMs: number, isFixed: boolean, realm: typeof globalThis]} Plan
+ */
+
+/** Adds the program's own events to the recording that has started, and its end by `process.execve()`. @param {any} addon */
+function addEvents(addon) {
+  try {
+    // Up to Node 25, Node calls the exit callbacks of a program that `process.execve()` replaces.
+    if (Number.parseInt(process.versions.node, 10) > 25) endBeforeExecve(addon)
+    const wanted = addon.cpuProfWantedTimings()
+    if ((wanted & TIMINGS) !== 0) {
+      addon.stopTimings?.()
+      addon.stopTimings = observeTimings(addon)
+    }
+    if ((wanted & REQUESTS) !== 0) {
+      addon.stopRequests?.()
+      addon.stopRequests = require('./observed/requests.js').observe(addon)
+    }
+    if ((wanted & TYPESCRIPT) !== 0) {
+      addon.stopTypeScript?.()
+      addon.stopTypeScript = require('./observed/typescript.js').observe(addon)
+    }
+  } catch {
+    // An earlier preload has patched what these need. The rest is recorded.
+  }
+}
+
+/** Ends the recording before the program calls `process.execve()`. @param {any} addon */
+function endBeforeExecve(addon) {
+  // Kept on the addon because jest loads this module once per test file.
+  if (addon.watchesExecve) return
+  addon.watchesExecve = true
+  const { subscribe } = require('node:diagnostics_channel')
+  // Node tells the channel after it has checked the arguments of a call.
+  subscribe('process.execve', () => addon.cpuProfEndForNow())
+}
+
+/** Lets the program add events, also after an earlier recording has ended, and adds its own. @param {any} addon */
+function beginEvents(addon) {
+  require('./events.js').attach(addon)
+  addEvents(addon)
+}
+
+/** Ends what JavaScript does beside a recording. @param {any} addon */
+function endEvents(addon) {
+  // These functions are kept on the addon because jest loads this module once per test file.
+  addon.stopAttaching?.()
+  addon.stopInspector?.()
+  addon.stopTimings?.()
+  addon.stopRequests?.()
+  addon.stopTypeScript?.()
+  addon.stopAttaching = addon.stopInspector = undefined
+  addon.stopTimings = addon.stopRequests = addon.stopTypeScript = undefined
+  require('./events.js').detach()
+}
+
+/**
+ * Stops recording the calling thread; returns null if it is not recorded.
+ * @param {any} addon
+ */
+function stopThread(addon) {
+  endEvents(addon)
+  return addon.cpuProfStop()
+}
+
+/**
+ * Adds the program's own events to a recording of an armed thread, or ends them with the recording. The addon
+ * calls this when the recording has started or stopped.
+ * @param {any} addon
+ */
+function follow(addon) {
+  try {
+    if (addon.cpuProfFollow(inspectorStarter(addon))) stopThread(addon)
+    else if (addon.cpuProfIsRecording()) beginEvents(addon)
+    else endEvents(addon)
+  } catch {
+    // The program has patched what these need. The profile is recorded.
+  }
+}
+
+/** Returns the function by which the addon starts the inspector source. @param {any} addon */
+function inspectorStarter(addon) {
+  return (/** @type {Plan} */ ...plan) => startInspector(addon, plan)
+}
+
+/**
+ * Starts the inspector source. Returns why it could not start. An empty reason means that the thread has no
+ * inspector, as Node's internal threads, and needs no message.
+ * @param {any} addon @param {Plan} plan @returns {string | null}
+ */
+function startInspector(addon, plan) {
+  try {
+    addon.stopInspector = require('./inspector-sampler.js').start(addon, ...plan)
+    return null
+  } catch (error) {
+    const [reason] = String(error).split('\n', 1)
+    return reason.endsWith('without a V8::Inspector') ? '' : reason
+  }
+}
+
+/**
+ * Adds the timings of the calling thread to its recording.
+ * @param {any} addon @returns {() => void} ends this
+ */
+function observeTimings(addon) {
+  const originals = { stringify: JSON.stringify, hrtime: process.hrtime }
+  const leaveEntries = observeEntries(addon, originals)
+  const leaveConsole = watchConsole(addon, originals)
+  return () => {
+    leaveEntries()
+    leaveConsole()
+  }
+}
+
+/**
+ * Adds entries from the moment on at which the program can make some.
+ * @param {any} addon @param {Originals} originals @returns {() => void} ends this
+ */
+function observeEntries(addon, originals) {
+  const begin = () => require('./observed/timings.js').observe(addon, originals)
+  const { moduleLoadList } = /** @type {any} */ (process)
+  if (!Array.isArray(moduleLoadList)) return begin()
+  for (let i = 0; i < moduleLoadList.length; i++) if (NOTES[moduleLoadList[i]]) return begin()
+  let leave = watchAdditions(moduleLoadList, (note) => {
+    if (!NOTES[note]) return
+    leave()
+    leave = begin()
+  })
+  return () => leave()
+}
+
+/**
+ * Calls a function with each value that is added to an array from now on. An array asks its prototype before it
+ * gets a new element.
+ * @param {any[]} array @param {(value: any) => void} take @returns {() => void} ends this
+ */
+function watchAdditions(array, take) {
+  const { getPrototypeOf, setPrototypeOf } = Object
+  const { set } = Reflect
+  const before = getPrototypeOf(array)
+  /** @type {ProxyHandler<any>} */
+  const handler = {
+    set(target, key, value, receiver) {
+      const isSet = set(target, key, value, receiver)
+      try {
+        if (receiver === array) take(value)
+      } catch {
+        // The program can have patched what this calls. It must not see an error of the profiler.
+      }
+      return isSet
+    },
+  }
+  // An empty object between the two, so that the array is still an instance of `Array`.
+  setPrototypeOf(array, new Proxy(Object.create(before), handler))
+  return () => {
+    setPrototypeOf(array, before)
+  }
+}
+
+/**
+ * Adds the calls of `console.timeStamp()`, which without an inspector does nothing. Returns the
+ * function that ends this.
+ * @param {any} addon @param {Originals} originals
+ */
+function watchConsole(addon, originals) {
+  const original = console.timeStamp
+  if (typeof original !== 'function') return () => {}
+  // A bound function shows no code of its own.
+  const watched = timeStamp.bind({ addon, original, originals })
+  const descriptor = { __proto__: null, value: 'timeStamp', configurable: true }
+  Object.defineProperty(watched, 'name', /** @type {any} */ (descriptor))
+  console.timeStamp = watched
+  return () => {
+    if (console.timeStamp === watched) console.timeStamp = original
+  }
+}
+
+/** @this {{ addon: any, original: Function, originals: Originals }} @param {any[]} args */
+function timeStamp(...args) {
+  try {
+    const { addon, originals } = this
+    addon.cpuProfEmit(require('./observed/time-stamp.js').eventOf(addon, originals, args))
+  } catch {
+    // The program must not see an error of the profiler.
+  }
+  return Reflect.apply(this.original, console, args)
+}
+
+module.exports = {
+  addEvents,
+  beginEvents,
+  follow,
+  inspectorStarter,
+  startInspector,
+  stopThread,
+}
