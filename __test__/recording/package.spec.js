@@ -190,6 +190,35 @@ test('npm --omit=optional leaves a program unprofiled, and the command of the me
   assert.equal(recorded.traces.length, 1)
 })
 
+for (const kind of ['a folder', 'a link, as pnpm makes it']) {
+  test(`a preload loads the addon as require() does: its package is ${kind}`, async () => {
+    const project = projectWith([TARGET])
+    const folder = path.join(project, 'node_modules', packageName(TARGET))
+    if (kind !== 'a folder') {
+      const store = path.join(project, 'store')
+      fs.renameSync(folder, store)
+      fs.symlinkSync(store, folder)
+    }
+    const addon = JSON.stringify(`${packageName(TARGET)}/${fileName('cpu-prof', TARGET)}`)
+    // Node's own loading sets the paths of a module, in which the module would look for others.
+    const code = `
+      const { cache } = require
+      const file = require.resolve(${addon})
+      const { exports, loaded, filename, paths } = cache[file]
+      console.log(loaded, filename === file, require(${addon}) === exports, paths === undefined)
+      console.log(Object.keys(cache).filter((key) => key.endsWith('.node')).length)
+      const { isRecording } = require(${JSON.stringify(NAME)})
+      console.log(isRecording())`
+    const { stdout, stderr, traces } = await run(['-e', code], {
+      cwd: project,
+      preload: ['--require', NAME],
+    })
+    assert.equal(stderr, '')
+    assert.equal(stdout, 'true true true true\n1\ntrue\n')
+    assert.equal(traces.length, 1)
+  })
+}
+
 test('a program that only records maps the recorder, and not the tools', async (t) => {
   if (!fs.existsSync('/proc/self/maps')) return t.skip('needs /proc')
   const project = projectWith([TARGET])
