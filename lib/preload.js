@@ -96,7 +96,9 @@ function ofUsualPlace(file, target) {
     const root = dirname(__dirname)
     let path = root + sep + file
     if (!existsSync(path)) {
-      const beside = `${dirname(root) + sep}cpu-prof-${target}${sep}${file}`
+      // Elsewhere a folder beside this package can be anybody's.
+      if (!root.endsWith(`${sep}node_modules${sep}@org${sep}cpu-prof`)) return undefined
+      const beside = `${root}-${target}${sep}${file}`
       if (!existsSync(beside)) return undefined
       // pnpm's folders of packages have links to packages. `require()` knows the file by its own path.
       path = realpathSync.native(beside)

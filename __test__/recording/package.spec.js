@@ -219,6 +219,20 @@ for (const kind of ['a folder', 'a link, as pnpm makes it']) {
   })
 }
 
+test('a folder beside a package that no package manager has installed is not looked at', async () => {
+  const folder = temporaryDirectory()
+  const [copy, beside] = ['cpu-prof', `cpu-prof-${TARGET}`].map((name) => path.join(folder, name))
+  const installed = path.join(projectWith([TARGET]), 'node_modules')
+  fs.cpSync(path.join(installed, NAME), copy, { recursive: true })
+  fs.cpSync(path.join(installed, packageName(TARGET)), beside, { recursive: true })
+  const { stdout, stderr, traces } = await run(['-e', 'console.log("ran")'], {
+    preload: ['--require', copy],
+  })
+  assert.match(stderr, /^cpu-prof: not profiling this thread: .+\n$/)
+  assert.equal(stdout, 'ran\n')
+  assert.equal(traces.length, 0)
+})
+
 test('a program that only records maps the recorder, and not the tools', async (t) => {
   if (!fs.existsSync('/proc/self/maps')) return t.skip('needs /proc')
   const project = projectWith([TARGET])
