@@ -52,7 +52,9 @@ class Screen {
 function inTerminal(args, { cwd = temporaryDirectory(), env = {} } = {}) {
   const { columns, rows } = SIZE
   const command = [process.execPath, BIN, ...args].join(' ')
-  const words = `stty rows ${rows} cols ${columns}; ${command} & echo pid=$! >&2; fg; echo code=$?; stty -a`
+  // In the foreground from its start: a shell that takes a stopped job for a running one never continues the job.
+  const job = `sh -c "echo pid=\\$\\$ >&2; exec ${command}"`
+  const words = `stty rows ${rows} cols ${columns}; ${job}; echo code=$?; stty -a`
   const child = spawn('script', ['-qec', `bash -mc '${words}'`, '/dev/null'], {
     cwd,
     env: { ...cleanEnv(), TERM: 'xterm-256color', ...env },
@@ -67,8 +69,14 @@ function inTerminal(args, { cwd = temporaryDirectory(), env = {} } = {}) {
     /** Types keys. @param {string} keys */
     press: (keys) => child.stdin.write(keys),
     /** Waits until the screen shows something. @param {RegExp} what */
-    shows: (what) =>
-      until(() => screen.lines.some((line) => what.test(line)), `the screen never shows ${what}`),
+    shows: async (what) => {
+      try {
+        await until(() => screen.lines.some((line) => what.test(line)))
+      } catch {
+        child.kill('SIGKILL')
+        throw new Error(`the screen never shows ${what}, but\n${screen.lines.join('\n')}`)
+      }
+    },
     /** Returns the pid of the command line. */
     pid: () => Number(/pid=(\d+)/.exec(screen.text)?.[1]),
     ended,
