@@ -217,9 +217,12 @@ test('an interval of 49: samples follow each other faster than with 1000', async
   }
 })
 
-// The built-in can run for minutes with this interval: on Node 26 one run of this program did not end
-// in ten minutes.
-test('an interval of 1: samples follow each other faster than with 1000', async () => {
+// The built-in can run for minutes with this interval.
+test('an interval of 1: samples follow each other faster than with 1000', async (t) => {
+  // A lock of V8's that two threads want measures the processor's clock first, by sleeps that each signal ends.
+  const isEndless = Number.parseInt(process.versions.node, 10) >= 26
+  if (isEndless)
+    return t.skip('on Node 26, V8 can stand still for minutes, with its own profiler too')
   const median = async (/** @type {number} */ interval) => {
     const outcome = await observe([PROGRAM], { ...byEnv({ interval }), isOurs: true })
     assert.deepEqual([outcome.code, outcome.stderr], [0, ''])

@@ -106,7 +106,9 @@ impl AppendedText {
         file: &mut File,
         lines: &mut VecDeque<SettledLines>,
     ) -> Result<bool, AppendError> {
-        let length = file.take(PIECE).read_to_end(&mut self.tail)?;
+        let Some(length) = read_unchanged(file, &mut self.tail)? else {
+            return Ok(false);
+        };
         self.settle(lines);
         if self.tail.len() > MAX_UNSETTLED + MAX_LINE {
             return Err(AppendError::Io(io::Error::other("a line of it is too long")));
@@ -153,8 +155,77 @@ impl AppendedText {
     }
 }
 
+/// Adds the next piece of a file to a text, and returns the length of the piece. Returns none if the recorder
+/// replaced the end of the file meanwhile: half of the old end and half of the new one are no events.
+fn read_unchanged(file: &mut (impl Read + Seek), text: &mut Vec<u8>) -> io::Result<Option<usize>> {
+    let (before, position) = (text.len(), file.stream_position()?);
+    let length = file.by_ref().take(PIECE).read_to_end(text)?;
+    if length as u64 == PIECE {
+        return Ok(Some(length));
+    }
+    file.seek(SeekFrom::Start(position))?;
+    let mut again = Vec::with_capacity(length);
+    file.by_ref().take(length as u64).read_to_end(&mut again)?;
+    if again == text[before..] {
+        return Ok(Some(length));
+    }
+    text.truncate(before);
+    Ok(None)
+}
+
 /// Returns the time of an event with or without a comma behind, microseconds.
 fn last_us(event: &[u8]) -> Option<i64> {
     let event = event.strip_suffix(b",").unwrap_or(event);
     EventHead::of_any(event)?.ts(event)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file whose end is replaced after some bytes were read.
+    struct Replaced {
+        old: &'static [u8],
+        new: &'static [u8],
+        position: usize,
+        /// Bytes that can still be read of the old contents.
+        old_left: usize,
+    }
+
+    impl Read for Replaced {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            let contents = if self.old_left > 0 { self.old } else { self.new };
+            let rest = contents.get(self.position..).unwrap_or_default();
+            let length = rest.len().min(into.len()).min(8);
+            into[..length].copy_from_slice(&rest[..length]);
+            self.position += length;
+            self.old_left = self.old_left.saturating_sub(length);
+            Ok(length)
+        }
+    }
+
+    impl Seek for Replaced {
+        fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+            match to {
+                SeekFrom::Start(position) => self.position = position as usize,
+                SeekFrom::Current(0) => {}
+                _ => return Err(io::Error::other("not needed")),
+            }
+            Ok(self.position as u64)
+        }
+    }
+
+    #[test]
+    fn an_end_that_is_replaced_meanwhile_is_read_at_the_next_look() {
+        let old = b"{old event}\n{end}\n]}";
+        let new = b"{a new event}\n{another}\n{end}\n]}";
+        let mut file = Replaced { old, new, position: 0, old_left: 16 };
+        let mut text = b"before".to_vec();
+        assert_eq!(read_unchanged(&mut file, &mut text).unwrap(), None);
+        assert_eq!(text, b"before");
+        file.position = 0;
+        assert_eq!(read_unchanged(&mut file, &mut text).unwrap(), Some(new.len()));
+        assert_eq!(text, [b"before".as_slice(), new].concat());
+        assert_eq!(read_unchanged(&mut file, &mut text).unwrap(), Some(0));
+    }
 }

@@ -47,6 +47,6 @@ impl StallWatch {
     /// Returns the time between two looks at a loop that turns: rare looks cost less, and a stall is found a
     /// step after the limit at the latest. A look costs some 20 µs, most of which is the wake-up.
     fn longest_step_us(&self) -> i64 {
-        (self.limit_us / 8).clamp(30_000, 250_000)
+        (self.limit_us / 10).clamp(30_000, 250_000)
     }
 }

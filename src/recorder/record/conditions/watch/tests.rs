@@ -229,7 +229,7 @@ proptest! {
             longest_us = longest_us.max(if waits { 0 } else { ms * MS });
         }
         // A look comes up to a step late.
-        let step_us = (limit_us / 8).clamp(30 * MS, 250 * MS) + 2 * MS;
+        let step_us = (limit_us / 10).clamp(30 * MS, 250 * MS) + 2 * MS;
         if longest_us <= limit_us {
             prop_assert!(!met);
         } else if longest_us > limit_us + step_us {
