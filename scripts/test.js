@@ -79,6 +79,10 @@ async function everything() {
   // The pure specs do not mind a busy machine.
   await all([build().then(() => specs(['--kind=pure'])), lintAndRust()])
   await specs(['--kind=recording', '--kind=stress'])
+  const skipped = selectSpecs({ kinds: ['fleet'] })
+  console.log(
+    `skipped, because \`npm run test:fleet\` fetches what they need: ${skipped.join(', ')}`,
+  )
 }
 
 /**

@@ -10,9 +10,10 @@ const DIR = path.join(ROOT, '__test__')
 
 /**
  * The kinds of specs, a folder each. `pure`: written profiles, exact expectations. `recording`: real
- * programs, structure and shares. `stress`: kills, churn and load, one file at a time.
+ * programs, structure and shares. `stress`: kills, churn and load, one file at a time. `fleet`: with other
+ * engines, which `npm run test:fleet` fetches.
  */
-const KINDS = ['pure', 'recording', 'stress']
+const KINDS = ['pure', 'recording', 'stress', 'fleet']
 
 /** Specs that run alone, and the reason. @type {Record<string, string>} */
 const ALONE = {

