@@ -1,6 +1,8 @@
 //! Reads files into a session.
 
+use std::fs;
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use rustc_hash::FxHashSet;
 
@@ -32,6 +34,8 @@ pub(crate) struct Loaded {
     pub is_trace: bool,
     /// Count of the files that were read.
     pub inputs: usize,
+    /// The first modification of a file that was read; none if the system does not tell.
+    pub modified: Option<SystemTime>,
     /// Files that were torn or cut off, or have events that were left out.
     pub repaired: Vec<PathBuf>,
     /// Files that could not be read.
@@ -241,6 +245,8 @@ impl Loaded {
 
     fn count(&mut self, input: &Input, contents: &FileContents) {
         self.inputs += 1;
+        let modified = fs::metadata(&input.path).and_then(|metadata| metadata.modified()).ok();
+        self.modified = self.modified.into_iter().chain(modified).min();
         self.is_trace |= contents.is_trace;
         if contents.is_damaged {
             self.repaired.push(input.path.clone());
