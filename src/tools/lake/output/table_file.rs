@@ -31,7 +31,7 @@ pub(in crate::lake) enum TableError {
     #[error(transparent)]
     File(#[from] FileError),
     /// The contents do not make a table.
-    #[error("could not write {}: {1}", .0.display())]
+    #[error("could not write {}: {}", .0.display(), .1)]
     Table(PathBuf, ParquetError),
 }
 
