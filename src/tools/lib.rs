@@ -11,6 +11,7 @@ mod compare;
 mod convert;
 mod exports;
 mod follow;
+mod lake;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod merge;

@@ -24,13 +24,12 @@ use crate::shared::json::{
 use crate::shared::label_costs::LabelBy;
 use crate::shared::lines::LineCosts;
 use crate::shared::met_conditions::met_conditions;
-use crate::shared::process::cpu::{uses, whole};
+use crate::shared::process::cpu::counted_us;
 use crate::shared::process::launchers::{launchers, shown_profiles};
 use crate::shared::process::sums::{ProcessSums, process_sums};
 use crate::shared::process::times::sum_of_times;
 use crate::shared::sentence::{Evidence, sentence};
 use crate::shared::session_costs::SessionCosts;
-use cpu_prof_core::profile::cpu_use::CpuUse;
 use cpu_prof_core::profile::session::Thread;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
 
@@ -190,19 +189,13 @@ fn thread_report(thread: &Thread, times: ReportTimes, clock_us: i64) -> ReportTh
         start_ms: to_ms(thread.start_us().saturating_sub(clock_us)),
         duration_ms: to_ms(thread.end_us().saturating_sub(thread.start_us())),
         times,
-        cpu_ms: sum_of(thread, |cpu| Some(cpu.cpu_us)),
-        core_wait_ms: sum_of(thread, |cpu| cpu.wait_us),
+        cpu_ms: counted_us(thread, |cpu| Some(cpu.cpu_us)).map(ms),
+        core_wait_ms: counted_us(thread, |cpu| cpu.wait_us).map(ms),
         collections: heap::collections(thread),
         memory: heap::memory(thread),
         own_file: None,
         samples: profiles.iter().fold(0, |sum, profile| sum.saturating_add(profile.sample_count)),
     }
-}
-
-/// Returns the sum of a count of all recordings, milliseconds; none if a recording has no such count.
-fn sum_of(thread: &Thread, count_us: impl Fn(&CpuUse) -> Option<f64>) -> Option<f64> {
-    let counts: Vec<f64> = uses(thread).filter_map(count_us).collect();
-    (counts.len() == thread.profiles.len()).then(|| ms(whole(counts.into_iter().sum())))
 }
 
 fn to_ms(us: i64) -> f64 {

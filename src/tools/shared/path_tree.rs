@@ -30,6 +30,11 @@ impl<End: Copy + Eq + Hash, Value: Default> PathTree<End, Value> {
         &mut self.paths[path as usize]
     }
 
+    /// Returns the path above a path, and what the path ends with; none for a number that no path has.
+    pub(crate) fn step(&self, path: u32) -> Option<(Option<u32>, End)> {
+        self.paths.get_index(path as usize).map(|(step, _)| *step)
+    }
+
     /// Returns for each path, by its number, the path above, what the path ends with, and its value.
     pub(crate) fn list(&self) -> impl ExactSizeIterator<Item = (Option<u32>, End, &Value)> {
         self.paths.iter().map(|((above, end), value)| (*above, *end, value))

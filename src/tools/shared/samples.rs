@@ -22,6 +22,9 @@ pub(crate) struct SampleSpan {
     pub us: i64,
 }
 
+/// A time in which nothing was recorded.
+const PAUSE: PageSample = PageSample { node: NONE, line: 0, off_core: None };
+
 impl Thinned for PageSample {
     type Node = (u32, Option<OffCore>);
 
@@ -64,24 +67,59 @@ pub(crate) fn spans(profile: &ThreadProfile, interval_us: Option<i64>) -> Vec<Sa
     spans
 }
 
+/// A part of a sample, in one state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SamplePart {
+    pub sample: PageSample,
+    /// Index of the profile's sample.
+    pub number: usize,
+    /// Start, microseconds.
+    pub from_us: i64,
+    /// End, microseconds: later than the start.
+    pub to_us: i64,
+}
+
+/// Calls `take` with each part of each sample within a profile, in order, without the times in which nothing
+/// was recorded. A profile that only counts samples has no parts.
+pub(crate) fn each_part(profile: &ThreadProfile, mut take: impl FnMut(SamplePart)) {
+    let mut last: Option<SamplePart> = None;
+    let mut add = |next: Option<SamplePart>, at_us: i64| {
+        let ended = std::mem::replace(&mut last, next);
+        let to_us = at_us.min(profile.end_us);
+        if let Some(part) = ended.filter(|part| part.from_us < to_us && part.sample.node != NONE) {
+            take(SamplePart { to_us, ..part });
+        }
+    };
+    each_start(profile, |sample, number, from_us| {
+        add(Some(SamplePart { sample, number, from_us, to_us: from_us }), from_us);
+    });
+    add(None, profile.end_us);
+}
+
 /// Returns samples with their times, from the profile's start on.
 fn timed_samples(profile: &ThreadProfile) -> Vec<(PageSample, i64)> {
-    let pause = PageSample { node: NONE, line: 0, off_core: None };
     if profile.samples.is_empty() {
         return with_known_times(profile);
     }
     let mut list = Vec::with_capacity(profile.samples.len() + 1);
     let starts_late = profile.samples.first().is_some_and(|first| first.time_us > profile.start_us);
     if starts_late {
-        list.push((pause, profile.start_us));
+        list.push((PAUSE, profile.start_us));
     }
+    each_start(profile, |sample, _, at_us| list.push((sample, at_us)));
+    list
+}
+
+/// Calls `take` with each sample, its index and its start, from the profile's start on, and again where the
+/// thread leaves or gets a core.
+fn each_start(profile: &ThreadProfile, mut take: impl FnMut(PageSample, usize, i64)) {
     let mut off_core = profile.off_core.iter().peekable();
     for (index, sample) in profile.samples.iter().enumerate() {
         let mut at_us = sample.time_us.max(profile.start_us);
         let next = profile.samples.get(index + 1);
         let end_us = next.map_or(profile.end_us, |next| next.time_us);
         if sample.node == NONE {
-            list.push((pause, at_us));
+            take(PAUSE, index, at_us);
             continue;
         }
         let sample = PageSample { node: sample.node, line: sample.position.line, off_core: None };
@@ -89,12 +127,11 @@ fn timed_samples(profile: &ThreadProfile) -> Vec<(PageSample, i64)> {
             while off_core.next_if(|span| span.to_us <= at_us).is_some() {}
             let next = off_core.peek().copied();
             let current = next.filter(|span| span.from_us <= at_us);
-            list.push((PageSample { off_core: current.map(|span| span.state), ..sample }, at_us));
+            take(PageSample { off_core: current.map(|span| span.state), ..sample }, index, at_us);
             let change_us = current.map(|span| span.to_us).or(next.map(|span| span.from_us));
             at_us = change_us.unwrap_or(i64::MAX);
         }
     }
-    list
 }
 
 /// Returns a sample for each node with time, of a profile that counts samples without their times.

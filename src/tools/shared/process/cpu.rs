@@ -69,6 +69,13 @@ pub(crate) fn uses(thread: &Thread) -> impl Iterator<Item = &CpuUse> {
     thread.profiles.iter().filter_map(|profile| profile.cpu.as_ref())
 }
 
+/// Returns the sum of a count of all recordings of a thread, microseconds; none if a recording has no such
+/// count.
+pub(crate) fn counted_us(thread: &Thread, count_us: impl Fn(&CpuUse) -> Option<f64>) -> Option<u64> {
+    let counts: Vec<f64> = uses(thread).filter_map(count_us).collect();
+    (counts.len() == thread.profiles.len()).then(|| whole(counts.into_iter().sum()))
+}
+
 /// Returns whole microseconds.
 pub(crate) fn whole(us: f64) -> u64 {
     us.max(0.0) as u64
