@@ -8,7 +8,7 @@ const { allRunsOf } = require('../../lib/offline.js')
 const { WRONG_USAGE } = require('../exit-codes.js')
 const { formatPath, jsonText, printable, workingDirectory } = require('../terminal/format.js')
 const { withInputs } = require('../terminal/input.js')
-const { fail, messageOf, printProblems, printResult, printStatus } = require('../terminal/output.js')
+const { fail, messageOf, printProblems, printResult } = require('../terminal/output.js')
 const { StoreError, addRun } = require('./add-run.js')
 const { neededLake } = require('./lake-of.js')
 const { addedText } = require('./text.js')
@@ -52,7 +52,6 @@ async function add(inputs, options) {
       }
       printProblems(added.tables)
       if (json) results.push(resultOf(run, added))
-      else if (added.outcome === 'present') quiet || printStatus(addedText(added, name))
       else if (!quiet) printResult(`${printable(addedText(added, name))}\n`)
     }
   })
