@@ -25,7 +25,8 @@ const { addedText } = require('./text.js')
 
 /** @param {string[]} inputs each a run, or a folder of runs @param {Options} options */
 async function add(inputs, options) {
-  const { to, repo, commit, commitSeq, branch, job, host, replace, json, quiet, ...selection } = options
+  const { to, repo, commit, commitSeq, branch, job, host, replace, json, quiet, ...selection } =
+    options
   let lake
   let store
   try {

@@ -3,7 +3,14 @@
 // `cpu-prof lake compact`: makes one file of the runs of a day.
 
 const { WRONG_USAGE } = require('../exit-codes.js')
-const { formatBytes, formatCount, formatPath, jsonText, printable, workingDirectory } = require('../terminal/format.js')
+const {
+  formatBytes,
+  formatCount,
+  formatPath,
+  jsonText,
+  printable,
+  workingDirectory,
+} = require('../terminal/format.js')
 const { fail, messageOf, printResult, printStatus } = require('../terminal/output.js')
 const { loadDuckdb } = require('./duckdb.js')
 const { neededLake } = require('./lake-of.js')
@@ -77,7 +84,8 @@ async function sweep(store, graceMs) {
 /** @param {{ repo: string, date: string }} day @param {import('./compact/partition.js').Compacted} result */
 function lineOf({ repo, date }, { outcome, files = 0, runs = 0, before = 0, after = 0 }) {
   if (outcome === 'alone') return `${repo} ${date}: another compaction was faster`
-  if (outcome === 'busy') return `${repo} ${date}: others change the day all the time; it stays as it is`
+  if (outcome === 'busy')
+    return `${repo} ${date}: others change the day all the time; it stays as it is`
   const sizes = `${formatBytes(before)} became ${formatBytes(after)}`
   return `${repo} ${date}: ${formatCount(files, 'file')} of ${formatCount(runs, 'run')} became one (${sizes})`
 }

@@ -35,7 +35,10 @@ function define(lake) {
     .action((place, options) => require('../../lake/compact.js').compact(place, options))
     .addHelpText(
       'after',
-      examples(['cpu-prof lake compact lake', 'cpu-prof lake compact lake --older-than 7d --grace 1d']),
+      examples([
+        'cpu-prof lake compact lake',
+        'cpu-prof lake compact lake --older-than 7d --grace 1d',
+      ]),
     )
 }
 

@@ -36,10 +36,21 @@ async function compactDay(store, day) {
         const salt = JSON.stringify([day, nextChange, stems])
         const { stem, runs } = await rewrite(sourcesOf(stems, files), folder, salt)
         const adds = [{ stem, folder }]
-        const { committed } = await store.commit({ ...day, number: nextChange, adds, replaces: stems })
+        const { committed } = await store.commit({
+          ...day,
+          number: nextChange,
+          adds,
+          replaces: stems,
+        })
         const all = TABLES.flatMap((table) => files[table])
         const written = TABLES.map((table) => `${folder}/${table}.parquet`)
-        return { committed, files: stems.length, runs, before: bytesOf(all), after: bytesOf(written) }
+        return {
+          committed,
+          files: stems.length,
+          runs,
+          before: bytesOf(all),
+          after: bytesOf(written),
+        }
       })
       const { committed, ...counts } = result
       if (committed) return { outcome: 'compacted', ...counts }
@@ -69,7 +80,10 @@ async function liveOf(store, { repo, date }) {
  */
 function sourcesOf(stems, files) {
   const named = TABLES.map((table) => {
-    return { table, paths: new Map(files[table].map((file) => [path.basename(file, '.parquet'), file])) }
+    return {
+      table,
+      paths: new Map(files[table].map((file) => [path.basename(file, '.parquet'), file])),
+    }
   })
   return stems.map((stem) =>
     Object.fromEntries(named.map(({ table, paths }) => [table, paths.get(stem)])),
@@ -78,7 +92,10 @@ function sourcesOf(stems, files) {
 
 /** @param {string[]} files */
 function bytesOf(files) {
-  return files.reduce((sum, file) => sum + (fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0)
+  return files.reduce(
+    (sum, file) => sum + (fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  )
 }
 
 module.exports = { compactDay, liveOf, sourcesOf }

@@ -62,7 +62,11 @@ async function withDuckdb(folder, work) {
   const duckdb = loadDuckdb(process.cwd())
   const instance = await duckdb.DuckDBInstance.create(':memory:', {
     ...{ autoinstall_known_extensions: 'false', autoload_known_extensions: 'false' },
-    ...{ memory_limit: MEMORY, threads: String(THREADS), temp_directory: path.join(folder, 'sort') },
+    ...{
+      memory_limit: MEMORY,
+      threads: String(THREADS),
+      temp_directory: path.join(folder, 'sort'),
+    },
   })
   try {
     const connection = await instance.connect()
@@ -72,7 +76,9 @@ async function withDuckdb(folder, work) {
       connection.closeSync()
     }
   } catch (error) {
-    throw new Error(error instanceof Error ? error.message.trimEnd().split('\n', 1)[0] : String(error))
+    throw new Error(
+      error instanceof Error ? error.message.trimEnd().split('\n', 1)[0] : String(error),
+    )
   } finally {
     instance.closeSync()
   }

@@ -91,7 +91,8 @@ function commitOf(own, git, ci) {
  * @param {NodeJS.ProcessEnv} env
  */
 async function positionOf(commit, git, folder, env) {
-  if (commit === undefined || commit === git.commit || git.commit === undefined) return git.commitSeq
+  if (commit === undefined || commit === git.commit || git.commit === undefined)
+    return git.commitSeq
   const { commit: found, commitSeq } = await gitFacts(folder, env, commit)
   return found === commit ? commitSeq : undefined
 }
@@ -138,7 +139,14 @@ function notesOnGiven(own, git) {
 
 /** Returns the name of a folder of any system. @param {string} folder */
 function nameOf(folder) {
-  return cleanText(folder.split(/[\\/]+/).filter(Boolean).at(-1)) ?? 'unknown'
+  return (
+    cleanText(
+      folder
+        .split(/[\\/]+/)
+        .filter(Boolean)
+        .at(-1),
+    ) ?? 'unknown'
+  )
 }
 
 /** @param {string} folder @param {string} parent */

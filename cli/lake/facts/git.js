@@ -11,7 +11,21 @@ const { cleanCommit, cleanCount, cleanText } = require('./values.js')
 /** Time that git gets for each answer: a count of commits takes the longest. */
 const LIMIT_MS = 5000
 /** Variables that would name another repository: a hook of git runs with them. */
-const OF_A_REPOSITORY = /^GIT_(?!EXEC_PATH|SSL_|SSH|CONFIG|CEILING|DISCOVERY|TRACE)/
+const OF_A_REPOSITORY = new Set(
+  [
+    ...[
+      'DIR',
+      'WORK_TREE',
+      'IMPLICIT_WORK_TREE',
+      'COMMON_DIR',
+      'INDEX_FILE',
+      'PREFIX',
+      'NAMESPACE',
+    ],
+    ...['OBJECT_DIRECTORY', 'ALTERNATE_OBJECT_DIRECTORIES', 'SHALLOW_FILE', 'GRAFT_FILE', 'CONFIG'],
+    ...['REPLACE_REF_BASE', 'NO_REPLACE_OBJECTS', 'INTERNAL_SUPER_PREFIX'],
+  ].map((name) => `GIT_${name}`),
+)
 /** Keeps git from running hooks and watchers, and from fetching what is missing. */
 const HARMLESS = [
   ...['--no-pager', '-c', 'core.fsmonitor=false', '-c', `core.hooksPath=${path.sep}nowhere`],
@@ -104,7 +118,7 @@ function topLevel(folder) {
 
 /** Asks git. Never rejects. @param {string} folder @param {NodeJS.ProcessEnv} env @param {string[]} args @returns {Promise<Answer>} */
 function askGit(folder, env, args) {
-  const others = Object.entries(env).filter(([name]) => !OF_A_REPOSITORY.test(name))
+  const others = Object.entries(env).filter(([name]) => !OF_A_REPOSITORY.has(name))
   const options = {
     cwd: folder,
     timeout: LIMIT_MS,
@@ -119,7 +133,11 @@ function askGit(folder, env, args) {
   return new Promise((resolve) => {
     try {
       execFile('git', [...HARMLESS, ...args], options, (error, stdout, stderr) =>
-        resolve(error === null ? { text: stdout.replace(/\n$/, '') } : { problem: problemOf(error, stderr) }),
+        resolve(
+          error === null
+            ? { text: stdout.replace(/\n$/, '') }
+            : { problem: problemOf(error, stderr) },
+        ),
       )
     } catch (error) {
       resolve({ problem: String(error) })

@@ -36,7 +36,7 @@ function cleanAddress(address) {
   return text === undefined || /[?#].*@/s.test(text) ? undefined : text.replace(/[?#].*$/s, '')
 }
 
-/** Returns the names behind the last with an @. @param {string[]} names */
+/** Returns the names behind the last that can be a password. @param {string[]} names */
 function afterSecret(names) {
   return names.slice(names.map((name) => name.includes('@')).lastIndexOf(true) + 1)
 }
