@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cache::Cache;
 use super::handle::Lake;
-use super::snapshot::{self, Scope, Snapshot};
+use super::snapshot::{self, LakeScope, Snapshot};
 use crate::layout::partition::{LAST_TABLE, TABLES, is_date};
 use crate::live::standing::Standing;
 use crate::store::failure::LakeError;
@@ -66,7 +66,7 @@ impl Lake {
         };
         let objects = self.open_to_read().await?;
         let LiveRequest { repo, from, to, .. } = request;
-        let scope = Scope { repo: repo.clone(), from: from.clone(), to: to.clone() };
+        let scope = LakeScope { repo: repo.clone(), from: from.clone(), to: to.clone() };
         for _ in 0..ATTEMPTS {
             let snapshot = snapshot::read(&objects, &scope, &tables).await?;
             if snapshot.repos == 0 && !self.has_repos(&objects).await? {
