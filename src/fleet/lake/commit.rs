@@ -93,16 +93,17 @@ pub(super) async fn commit(
     uploads: &[&Upload<'_>],
 ) -> Result<bool, LakeError> {
     let path = partition.change_file(number);
-    if objects.has(&path).await? {
-        return Ok(false);
-    }
     for upload in uploads {
         upload.run(objects, Last::Anew).await?;
     }
+    // Servers exist that write over the file of another.
+    if objects.has(&path).await? {
+        return Ok(false);
+    }
     let json = change.to_json(&own_mark());
     objects.put_new(&path, json.clone().into()).await?;
-    // An answer can be lost, so that the repeated request finds its own file. And servers exist that
-    // write over the file of another: what is there now tells who has the number.
+    // An answer can be lost, so that the repeated request finds its own file: what is there now tells who
+    // has the number.
     let committed = objects.get(&path).await?;
     if committed.is_none_or(|bytes| bytes != json.as_bytes()) {
         return Ok(false);
