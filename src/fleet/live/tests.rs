@@ -119,6 +119,7 @@ enum Step {
     Commit(Stem, LakeChange),
     PutMissing(Stem),
     Remove(Vec<TableFile>),
+    ReadFiles(BTreeSet<Stem>),
     Done,
 }
 
@@ -219,6 +220,12 @@ impl Actor {
                 }
                 if files.is_empty() { Step::Done } else { Step::Remove(files) }
             }
+            Step::ReadFiles(live) => {
+                let is_in_time = world.time - self.since < GRACE;
+                let is_there = live.iter().all(|stem| world.has(LAST_TABLE, stem));
+                assert!(is_there || !is_in_time, "removed under a reader: {live:?} {world:?}");
+                if is_in_time { Step::ReadFiles(live) } else { Step::Changes }
+            }
             Step::Done => Step::Done,
         };
     }
@@ -260,6 +267,7 @@ impl Actor {
                 // Where a file is gone, another took its place meanwhile.
                 if standing.live.iter().all(|stem| details.contains(stem)) {
                     self.check(world, &standing);
+                    return Step::ReadFiles(standing.live);
                 }
                 Step::Changes
             }
@@ -381,6 +389,15 @@ fn what_was_replaced_is_kept_for_the_grace_time() {
     assert_eq!(left(120, 20), 1);
     // A clock that is behind removes nothing.
     assert_eq!(left(50, 0), 0);
+}
+
+#[test]
+fn a_stem_is_gone_before_its_other_files() {
+    let change = LakeChange { adds: BTreeSet::new(), replaces: [stem(1, 1)].into() };
+    let files = TABLES.map(|table| TableFile { table, stem: stem(1, 1), modified: at(1) });
+    let removed = removable(&[(change, at(2))], &files, at(3), Duration::ZERO);
+    assert_eq!(removed.len(), TABLES.len());
+    assert_eq!(removed[0].table, LAST_TABLE);
 }
 
 #[test]
