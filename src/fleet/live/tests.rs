@@ -376,19 +376,29 @@ fn a_run_with_two_contents_is_read_once() {
 
 #[test]
 fn what_was_replaced_is_kept_for_the_grace_time() {
-    let (old, new) = (stem(1, 1), stem(1, 2));
-    let change = LakeChange { adds: [new.clone()].into(), replaces: [old.clone()].into() };
-    let file =
-        |stem: &Stem, time| TableFile { table: LAST_TABLE, stem: stem.clone(), modified: at(time) };
-    let files = [file(&old, 10), file(&new, 100)];
-    let left = |now, grace| {
-        removable(&[(change.clone(), at(100))], &files, at(now), Duration::from_secs(grace)).len()
-    };
-    // The old file is old, but was read until the change.
-    assert_eq!(left(110, 20), 0);
-    assert_eq!(left(120, 20), 1);
-    // A clock that is behind removes nothing.
-    assert_eq!(left(50, 0), 0);
+    let (old, new) = (stem(1, 2), stem(1, 1));
+    let compacted = Stem::of("c-0123456789abcdef").unwrap();
+    let change =
+        |adds: &Stem| LakeChange { adds: [adds.clone()].into(), replaces: [old.clone()].into() };
+    // The old file is old, but was read until the change, or until its twin came.
+    for (changes, other, time) in [
+        (vec![(change(&new), at(100))], &new, 100),
+        (vec![(change(&compacted), at(100))], &compacted, 50),
+        (vec![], &new, 100),
+    ] {
+        let file = |stem: &Stem, time| TableFile {
+            table: LAST_TABLE,
+            stem: stem.clone(),
+            modified: at(time),
+        };
+        let files = [file(&old, 10), file(other, time)];
+        let left =
+            |now, grace| removable(&changes, &files, at(now), Duration::from_secs(grace)).len();
+        assert_eq!(left(119, 20), 0, "{changes:?}");
+        assert_eq!(left(120, 20), 1, "{changes:?}");
+        // A clock that is behind removes nothing.
+        assert_eq!(left(50, 0), 0, "{changes:?}");
+    }
 }
 
 #[test]
