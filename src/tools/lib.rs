@@ -11,9 +11,9 @@ mod compare;
 mod convert;
 mod exports;
 mod follow;
-mod lake;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
+mod lake;
 mod merge;
 mod page;
 mod read;

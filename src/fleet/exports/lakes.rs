@@ -64,7 +64,7 @@ pub(crate) fn is_remote(lake: &External<Arc<Lake>>) -> bool {
     lake.is_remote()
 }
 
-/// Adds a run. Takes an `AddRequest`, and returns an `Outcome`.
+/// Adds a run. Takes an `AddRequest`, and returns an `AddOutcome`.
 #[napi(js_name = "cpuProfLakeAdd", catch_unwind)]
 pub(crate) fn add(lake: &External<Arc<Lake>>, request: String) -> AsyncTask<LakeWork> {
     task(lake, request, async |lake, request| lake.add(&request).await)

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::commit::{commit, stem_of};
 use super::handle::Lake;
-use super::snapshot::{self, Scope};
+use super::snapshot::{self, LakeScope};
 use super::upload::{Last, Upload};
 use crate::layout::partition::{LAST_TABLE, Partition};
 use crate::live::replacement::{Adding, adding};
@@ -28,7 +28,7 @@ pub(crate) struct AddRequest {
 /// What became of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Outcome {
+pub(crate) enum AddOutcome {
     Added,
     /// The run was there, and stays as it was.
     Present,
@@ -37,26 +37,26 @@ pub(crate) enum Outcome {
 
 impl Lake {
     /// Adds a run, unless it is there.
-    pub(crate) async fn add(&self, request: &AddRequest) -> Result<Outcome, LakeError> {
+    pub(crate) async fn add(&self, request: &AddRequest) -> Result<AddOutcome, LakeError> {
         let partition = Partition::of(&request.repo, &request.date).map_err(LakeError)?;
         let stem = stem_of(&request.stem)?;
         let upload = Upload::of(&partition, &stem, &request.folder)?;
         let objects = self.open_to_write().await?;
-        let scope = Scope::of(&partition);
+        let scope = LakeScope::of(&partition);
         for _ in 0..ATTEMPTS {
             let mut snapshot = snapshot::read(&objects, &scope, &[LAST_TABLE]).await?;
             let contents = snapshot.partitions.remove(&partition).unwrap_or_default();
             let changes = contents.plain_changes();
             match adding(&stem, &changes, &contents.present(), request.replace) {
-                Adding::Present => return Ok(Outcome::Present),
+                Adding::Present => return Ok(AddOutcome::Present),
                 Adding::Upload => {
                     upload.run(&objects, Last::IfAbsent).await?;
-                    return Ok(Outcome::Added);
+                    return Ok(AddOutcome::Added);
                 }
                 Adding::Commit(change) => {
                     let (number, uploads) = (contents.next_change(), [&upload]);
                     if commit(&objects, &partition, number, &change, &uploads).await? {
-                        return Ok(Outcome::Replaced);
+                        return Ok(AddOutcome::Replaced);
                     }
                 }
                 Adding::Compacted => {

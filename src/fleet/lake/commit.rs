@@ -7,10 +7,11 @@ use std::time::SystemTime;
 use serde::Deserialize;
 
 use super::handle::Lake;
+use super::snapshot::{self, LakeScope, PartitionContents};
 use super::upload::{Last, Upload};
-use crate::layout::partition::Partition;
+use crate::layout::partition::{LAST_TABLE, Partition};
 use crate::layout::stem::Stem;
-use crate::live::change::Change;
+use crate::live::change::LakeChange;
 use crate::store::failure::LakeError;
 use crate::store::objects::Objects;
 
@@ -49,10 +50,32 @@ impl Lake {
         let uploads: Vec<Upload> = uploads
             .map(|(stem, files)| Upload::of(&partition, stem, &files.folder))
             .collect::<Result<_, _>>()?;
-        let change = Change { adds: adds.iter().cloned().collect(), replaces };
+        let change = LakeChange { adds: adds.iter().cloned().collect(), replaces };
         let objects = self.open_to_write().await?;
+        let scope = LakeScope::of(&partition);
+        let mut snapshot = snapshot::read(&objects, &scope, &[LAST_TABLE]).await?;
+        let contents = snapshot.partitions.remove(&partition).unwrap_or_default();
+        if contents.next_change() > request.number {
+            return Ok(false);
+        }
+        check(&change, &contents, request.number)?;
         commit(&objects, &partition, request.number, &change, &uploads.iter().collect::<Vec<_>>())
             .await
+    }
+}
+
+/// Refuses a change that would lose runs: what was replaced never counts again.
+fn check(change: &LakeChange, contents: &PartitionContents, number: u32) -> Result<(), LakeError> {
+    if contents.next_change() < number {
+        let next = contents.next_change();
+        return Err(LakeError(format!("the next change has the number {next}, not {number}")));
+    }
+    let earlier = contents.plain_changes();
+    let is_replaced =
+        |stem: &&Stem| earlier.iter().chain([change]).any(|change| change.replaces.contains(*stem));
+    match change.adds.iter().find(is_replaced) {
+        Some(stem) => Err(LakeError(format!("{stem} is replaced, and cannot be added again"))),
+        None => Ok(()),
     }
 }
 
@@ -66,20 +89,21 @@ pub(super) async fn commit(
     objects: &Objects,
     partition: &Partition,
     number: u32,
-    change: &Change,
+    change: &LakeChange,
     uploads: &[&Upload<'_>],
 ) -> Result<bool, LakeError> {
     let path = partition.change_file(number);
-    if objects.has(&path).await? {
-        return Ok(false);
-    }
     for upload in uploads {
         upload.run(objects, Last::Anew).await?;
     }
+    // Servers exist that write over the file of another.
+    if objects.has(&path).await? {
+        return Ok(false);
+    }
     let json = change.to_json(&own_mark());
     objects.put_new(&path, json.clone().into()).await?;
-    // An answer can be lost, so that the repeated request finds its own file. And servers exist that
-    // write over the file of another: what is there now tells who has the number.
+    // An answer can be lost, so that the repeated request finds its own file: what is there now tells who
+    // has the number.
     let committed = objects.get(&path).await?;
     if committed.is_none_or(|bytes| bytes != json.as_bytes()) {
         return Ok(false);

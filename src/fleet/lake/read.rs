@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cache::Cache;
 use super::handle::Lake;
-use super::snapshot::{self, Scope, Snapshot};
+use super::snapshot::{self, LakeScope, Snapshot};
 use crate::layout::partition::{LAST_TABLE, TABLES, is_date};
 use crate::live::standing::Standing;
 use crate::store::failure::LakeError;
@@ -37,6 +37,9 @@ pub(crate) struct LiveAnswer {
     files: BTreeMap<String, Vec<String>>,
     /// Count of the files that are of nothing of ours, or incomplete.
     ignored: usize,
+    /// Whether a live run lacks a file.
+    #[serde(skip)]
+    is_cut: bool,
 }
 
 /// A partition that has runs.
@@ -66,13 +69,15 @@ impl Lake {
         };
         let objects = self.open_to_read().await?;
         let LiveRequest { repo, from, to, .. } = request;
-        let scope = Scope { repo: repo.clone(), from: from.clone(), to: to.clone() };
-        for _ in 0..ATTEMPTS {
+        let scope = LakeScope { repo: repo.clone(), from: from.clone(), to: to.clone() };
+        for attempt in 1..=ATTEMPTS {
             let snapshot = snapshot::read(&objects, &scope, &tables).await?;
             if snapshot.repos == 0 && !self.has_repos(&objects).await? {
                 return Err(self.empty());
             }
-            if let Some(answer) = self.answer(&objects, &snapshot, &tables, request).await? {
+            let answer = self.answer(&objects, &snapshot, &tables, request).await?;
+            // Where a file of a live run is gone, another took its place meanwhile, or it was lost.
+            if let Some(answer) = answer.filter(|answer| !answer.is_cut || attempt == ATTEMPTS) {
                 return Ok(answer);
             }
         }
@@ -95,7 +100,7 @@ impl Lake {
         tables: &[&'static str],
         request: &LiveRequest,
     ) -> Result<Option<LiveAnswer>, LakeError> {
-        let mut ignored = snapshot.ignored;
+        let (mut ignored, mut is_cut) = (snapshot.ignored, false);
         let mut partitions = Vec::new();
         let mut live: Vec<(&'static str, &Object)> = Vec::new();
         for (partition, contents) in &snapshot.partitions {
@@ -104,7 +109,10 @@ impl Lake {
                 for stem in &standing.live {
                     match contents.files.get(table).and_then(|files| files.get(stem)) {
                         Some(object) => live.push((table, object)),
-                        None => ignored += 1,
+                        None => {
+                            ignored += 1;
+                            is_cut = true;
+                        }
                     }
                 }
             }
@@ -138,7 +146,7 @@ impl Lake {
         for ((table, _), path) in live.iter().zip(paths) {
             files.entry((*table).to_owned()).or_default().push(text_of(path)?);
         }
-        Ok(Some(LiveAnswer { partitions, files, ignored }))
+        Ok(Some(LiveAnswer { partitions, files, ignored, is_cut }))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::layout::partition::{
     CHANGES, LAST_TABLE, Partition, parse_change_file, parse_table_file, repo_folder, repo_of,
 };
 use crate::layout::stem::Stem;
-use crate::live::change::Change;
+use crate::live::change::LakeChange;
 use crate::store::failure::LakeError;
 use crate::store::objects::{Object, Objects};
 
@@ -19,7 +19,7 @@ const ATTEMPTS: usize = 10;
 
 /// Which partitions are wanted.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Scope {
+pub(super) struct LakeScope {
     /// All repositories without a name.
     pub repo: Option<String>,
     /// The first day, and the last; all without.
@@ -27,7 +27,7 @@ pub(super) struct Scope {
     pub to: Option<String>,
 }
 
-impl Scope {
+impl LakeScope {
     /// Returns the scope of one partition.
     pub(super) fn of(partition: &Partition) -> Self {
         let date = Some(partition.date().to_owned());
@@ -42,23 +42,23 @@ impl Scope {
 }
 
 /// The changes of a partition by their numbers, with the times of their files.
-pub(super) type Changes = BTreeMap<u32, (Change, SystemTime)>;
+pub(super) type Changes = BTreeMap<u32, (LakeChange, SystemTime)>;
 
 /// What one partition has.
 #[derive(Debug, Default)]
-pub(super) struct Contents {
+pub(super) struct PartitionContents {
     pub changes: Changes,
     /// The file of each stem, by table.
     pub files: BTreeMap<&'static str, BTreeMap<Stem, Object>>,
 }
 
-impl Contents {
+impl PartitionContents {
     /// Returns the stems that are there.
     pub(super) fn present(&self) -> BTreeSet<Stem> {
         self.files.get(LAST_TABLE).into_iter().flat_map(|files| files.keys().cloned()).collect()
     }
 
-    pub(super) fn plain_changes(&self) -> Vec<Change> {
+    pub(super) fn plain_changes(&self) -> Vec<LakeChange> {
         self.changes.values().map(|(change, _)| change.clone()).collect()
     }
 
@@ -70,7 +70,7 @@ impl Contents {
 /// What a lake has, by partition.
 #[derive(Debug, Default)]
 pub(super) struct Snapshot {
-    pub partitions: BTreeMap<Partition, Contents>,
+    pub partitions: BTreeMap<Partition, PartitionContents>,
     /// Count of the repositories, whatever is wanted.
     pub repos: usize,
     /// Count of the files that are of nothing of ours.
@@ -80,7 +80,7 @@ pub(super) struct Snapshot {
 /// Reads what a lake has. `tables` are read in their order, the last table first.
 pub(super) async fn read(
     objects: &Objects,
-    scope: &Scope,
+    scope: &LakeScope,
     tables: &[&'static str],
 ) -> Result<Snapshot, LakeError> {
     let mut known = BTreeMap::new();
@@ -103,7 +103,11 @@ pub(super) async fn read(
 }
 
 /// Lists the folders of the wanted repositories, of a table or of the changes.
-async fn repos(objects: &Objects, scope: &Scope, table: &str) -> Result<Vec<String>, LakeError> {
+async fn repos(
+    objects: &Objects,
+    scope: &LakeScope,
+    table: &str,
+) -> Result<Vec<String>, LakeError> {
     let folder = format!("v1/{table}");
     let names = objects.folders(&folder).await?;
     Ok(names
@@ -116,7 +120,7 @@ async fn repos(objects: &Objects, scope: &Scope, table: &str) -> Result<Vec<Stri
 /// Lists the files of a table, or of the changes, in the wanted partitions.
 async fn files_of(
     objects: &Objects,
-    scope: &Scope,
+    scope: &LakeScope,
     table: &str,
     repos: &[String],
 ) -> Result<Vec<Object>, LakeError> {
@@ -141,7 +145,7 @@ async fn files_of(
 
 async fn read_files(
     objects: &Objects,
-    scope: &Scope,
+    scope: &LakeScope,
     tables: &[&'static str],
 ) -> Result<Snapshot, LakeError> {
     let mut snapshot = Snapshot::default();
@@ -170,8 +174,8 @@ type ChangesByPartition = BTreeMap<Partition, Changes>;
 /// a change never changes.
 async fn read_changes(
     objects: &Objects,
-    scope: &Scope,
-    known: &mut BTreeMap<String, Change>,
+    scope: &LakeScope,
+    known: &mut BTreeMap<String, LakeChange>,
 ) -> Result<(ChangesByPartition, usize), LakeError> {
     let repos = repos(objects, scope, CHANGES).await?;
     let mut ignored = 0;
@@ -218,13 +222,13 @@ async fn read_changes(
     Ok((changes, ignored))
 }
 
-async fn read_change(objects: &Objects, path: &str) -> Result<Change, LakeError> {
+async fn read_change(objects: &Objects, path: &str) -> Result<LakeChange, LakeError> {
     let Some(bytes) = objects.get(path).await? else {
         return Err(LakeError(format!(
             "the lake lacks the change {path}, and has later ones: without it runs would be counted \
              twice; restore the file"
         )));
     };
-    Change::from_json(&bytes)
+    LakeChange::from_json(&bytes)
         .map_err(|why| LakeError(format!("the change {path} of the lake {why}; restore the file")))
 }

@@ -11,7 +11,7 @@ const VERSION: u32 = 1;
 
 /// What a change adds to a partition, and what of it no longer counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Change {
+pub(crate) struct LakeChange {
     pub adds: BTreeSet<Stem>,
     pub replaces: BTreeSet<Stem>,
 }
@@ -27,7 +27,7 @@ struct ChangeFile {
     by: String,
 }
 
-impl Change {
+impl LakeChange {
     /// Returns the contents of the file. `by` is unique to a writer.
     pub(crate) fn to_json(&self, by: &str) -> String {
         let texts = |stems: &BTreeSet<Stem>| stems.iter().map(Stem::to_string).collect();
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn changes_come_back() {
-        let change = Change {
+        let change = LakeChange {
             adds: [Stem::of("c-0123456789abcdef").unwrap()].into(),
             replaces: [Stem::of("0123456789abcdef-fedcba9876543210").unwrap()].into(),
         };
@@ -75,7 +75,7 @@ mod tests {
             json,
             r#"{"version":1,"adds":["c-0123456789abcdef"],"replaces":["0123456789abcdef-fedcba9876543210"],"by":"me"}"#
         );
-        assert_eq!(Change::from_json(json.as_bytes()), Ok(change));
+        assert_eq!(LakeChange::from_json(json.as_bytes()), Ok(change));
     }
 
     #[test]
@@ -86,8 +86,10 @@ mod tests {
             (r#"{"version":1,"adds":["x"],"replaces":[]}"#, "damaged"),
             (r#"{"version":2,"adds":[],"replaces":[]}"#, "another version"),
         ] {
-            assert!(Change::from_json(json.as_bytes()).unwrap_err().contains(word), "{json}");
+            assert!(LakeChange::from_json(json.as_bytes()).unwrap_err().contains(word), "{json}");
         }
-        assert!(Change::from_json(br#"{"version":1,"adds":[],"replaces":[],"more":1}"#).is_ok());
+        assert!(
+            LakeChange::from_json(br#"{"version":1,"adds":[],"replaces":[],"more":1}"#).is_ok()
+        );
     }
 }

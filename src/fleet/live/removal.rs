@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
 
-use super::change::Change;
+use super::change::LakeChange;
 use super::standing::Standing;
 use crate::layout::partition::LAST_TABLE;
 use crate::layout::stem::Stem;
@@ -20,12 +20,12 @@ pub(crate) struct TableFile {
 /// stem is removed first, so that the stem is gone before the others. `changes` have the times of their
 /// files.
 pub(crate) fn removable(
-    changes: &[(Change, SystemTime)],
+    changes: &[(LakeChange, SystemTime)],
     files: &[TableFile],
     now: SystemTime,
     grace: Duration,
 ) -> Vec<TableFile> {
-    let plain: Vec<Change> = changes.iter().map(|(change, _)| change.clone()).collect();
+    let plain: Vec<LakeChange> = changes.iter().map(|(change, _)| change.clone()).collect();
     let present: BTreeSet<Stem> = files
         .iter()
         .filter(|file| file.table == LAST_TABLE)

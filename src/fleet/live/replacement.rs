@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::change::Change;
+use super::change::LakeChange;
 use super::standing::Standing;
 use crate::layout::stem::Stem;
 
@@ -14,7 +14,7 @@ pub(crate) enum Adding {
     /// The run is there.
     Present,
     /// The run is there with other contents: its files, then this change.
-    Commit(Change),
+    Commit(LakeChange),
     /// The run is in a file of many runs.
     Compacted,
     /// The run had these contents before.
@@ -24,7 +24,7 @@ pub(crate) enum Adding {
 /// Decides what adding a stem means. `present` are the stems whose files are there.
 pub(crate) fn adding(
     stem: &Stem,
-    changes: &[Change],
+    changes: &[LakeChange],
     present: &BTreeSet<Stem>,
     replaces: bool,
 ) -> Adding {
@@ -50,5 +50,5 @@ pub(crate) fn adding(
     // All other files of the run, so that a sweep knows since when nobody reads them.
     let of_run = present.iter().filter(|other| other.run_id() == Some(run) && *other != stem);
     let replaces = of_run.cloned().collect();
-    Adding::Commit(Change { adds: [stem.clone()].into(), replaces })
+    Adding::Commit(LakeChange { adds: [stem.clone()].into(), replaces })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::change::Change;
+use super::change::LakeChange;
 use crate::layout::stem::Stem;
 
 /// How the stems of a partition stand.
@@ -20,7 +20,7 @@ pub(crate) struct Standing {
 
 impl Standing {
     /// Applies the rule to the changes of a partition, and to the stems whose files are there.
-    pub(crate) fn of(changes: &[Change], present: &BTreeSet<Stem>) -> Self {
+    pub(crate) fn of(changes: &[LakeChange], present: &BTreeSet<Stem>) -> Self {
         let added: BTreeSet<&Stem> = changes.iter().flat_map(|change| &change.adds).collect();
         let replaced: BTreeSet<&Stem> =
             changes.iter().flat_map(|change| &change.replaces).collect();

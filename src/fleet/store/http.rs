@@ -107,7 +107,7 @@ impl HttpService for Client {
 }
 
 /// What failed, and whether it is worth another attempt.
-type Failed = (HttpErrorKind, Failure);
+type FailedExchange = (HttpErrorKind, Failure);
 
 impl Connector {
     /// Sends a request, and returns the whole answer. Notes an answer that tells of an error.
@@ -115,7 +115,7 @@ impl Connector {
         &self,
         request: Request<Vec<u8>>,
         allows_http: bool,
-    ) -> Result<Response<Vec<u8>>, Failed> {
+    ) -> Result<Response<Vec<u8>>, FailedExchange> {
         let uri = request.uri().clone();
         if uri.scheme_str() != Some("https") && !allows_http {
             return Err((HttpErrorKind::Unknown, Failure::Plain));
@@ -159,7 +159,7 @@ impl Connector {
 }
 
 /// Returns the cause of an error of the client. Its texts can have the whole address.
-fn failure_of(error: ureq::Error, uri: &Uri) -> Failed {
+fn failure_of(error: ureq::Error, uri: &Uri) -> FailedExchange {
     let port = uri.port_u16().map_or(String::new(), |port| format!(":{port}"));
     // Without the name and the password that an address can begin with.
     let host = format!("{}{port}", uri.host().unwrap_or("the server"));
@@ -198,7 +198,7 @@ fn failure_of(error: ureq::Error, uri: &Uri) -> Failed {
 }
 
 /// Tells an error of TLS, which comes within one of input and output, from a lost connection.
-fn untrusted_or_cut(error: &io::Error, host: String) -> Failed {
+fn untrusted_or_cut(error: &io::Error, host: String) -> FailedExchange {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
         Some(inner) => (HttpErrorKind::Unknown, Failure::Untrusted(inner.to_string())),
         None => (HttpErrorKind::Interrupted, Failure::Cut(host)),

@@ -111,8 +111,14 @@ impl Objects {
 
     /// Returns whether a file is there.
     pub(crate) async fn has(&self, path: &str) -> Result<bool, LakeError> {
+        self.modified(path).await.map(|modified| modified.is_some())
+    }
+
+    /// Returns when a file was written; nothing if it is not there.
+    pub(crate) async fn modified(&self, path: &str) -> Result<Option<SystemTime>, LakeError> {
         let head = found(self.store.head(&location(path)?).await);
-        head.map(|head| head.is_some()).map_err(|error| self.failed("read", path, &error))
+        head.map(|head| head.map(|meta| meta.last_modified.into()))
+            .map_err(|error| self.failed("read", path, &error))
     }
 
     /// Removes a file. It does not matter whether it is there.

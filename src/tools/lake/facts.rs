@@ -44,7 +44,8 @@ pub(super) struct RunFacts {
 impl GivenFacts {
     /// Reads the facts. The error is a sentence for the user.
     pub(super) fn parse(json: &str) -> Result<Self, String> {
-        serde_json::from_str(json).map_err(|error| format!("the facts of the run are wrong: {error}"))
+        serde_json::from_str(json)
+            .map_err(|error| format!("the facts of the run are wrong: {error}"))
     }
 
     /// Returns the root of the repository with slashes; none if it is not known.
@@ -93,7 +94,8 @@ mod tests {
 
     #[test]
     fn facts_that_are_missing_or_empty_are_null() {
-        let given = GivenFacts::parse(r#"{"repo":"o/n","commit":"","branch":"b","host":null}"#).unwrap();
+        let given =
+            GivenFacts::parse(r#"{"repo":"o/n","commit":"","branch":"b","host":null}"#).unwrap();
         assert_eq!((known(&given.commit), known(&given.branch)), (None, Some("b".into())));
         assert_eq!((given.root(), given.commit_seq), (None, None));
         assert!(GivenFacts::parse("[").unwrap_err().contains("facts of the run"));

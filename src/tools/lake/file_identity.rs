@@ -1,7 +1,7 @@
 //! The name of a file that is the same for all runs of a repository: on another machine, in another
 //! folder, after a package has moved.
 
-use cpu_prof_core::base::path_text::below;
+use cpu_prof_core::base::path_text::{below, is_windows};
 use cpu_prof_core::profile::package::package_folder;
 
 /// Returns the name of a file: in a package below the package's folder, else below the root of the
@@ -11,14 +11,17 @@ pub(super) fn file_identity<'a>(path: &'a str, root: Option<&str>) -> &'a str {
         let within = path[folder.len()..].trim_start_matches(['/', '\\']);
         // A file beside the packages is a package of its own.
         let beside = || folder.rsplit(['/', '\\']).next().unwrap_or(folder);
-        return if within.is_empty() { beside() } else { within };
+        let name = if within.is_empty() { beside() } else { within };
+        if !name.is_empty() {
+            return name;
+        }
     }
     root.and_then(|root| below(path, root)).unwrap_or(path)
 }
 
 /// Returns whether a name is still that of a place on one machine.
 pub(super) fn is_absolute(name: &str) -> bool {
-    name.starts_with('/') || cpu_prof_core::base::path_text::is_windows(name)
+    name.starts_with('/') || is_windows(name)
 }
 
 #[cfg(test)]

@@ -30,14 +30,18 @@ pub(super) fn groups(costs: &SessionCosts, index: &FrameIndex, busy_us: u64) -> 
     }));
     // The report shows owners for which work was done.
     let owners = costs.owners.list().filter(|(_, cost)| cost.self_us > 0);
-    list.extend(owners.map(|((sort, name), cost)| {
-        row("owner", sort, name, cost.self_us, cost.total_us)
-    }));
+    list.extend(
+        owners.map(|((sort, name), cost)| row("owner", sort, name, cost.self_us, cost.total_us)),
+    );
     for key in costs.labels.keys() {
         let by = LabelBy::Key(key.to_owned());
-        list.extend(costs.labels.by(&by).iter().map(|of| {
-            row("label", key, &of.name(&by), of.cost.self_us, of.cost.total_us)
-        }));
+        list.extend(
+            costs
+                .labels
+                .by(&by)
+                .iter()
+                .map(|of| row("label", key, &of.name(&by), of.cost.self_us, of.cost.total_us)),
+        );
     }
     list.cold_sort_by(|one, other| {
         let key = |row: &Group| (row.kind != "run", row.kind);

@@ -136,12 +136,10 @@ pub(super) fn write_threads(
 ) -> Result<(), TableError> {
     let mut first = 0;
     for rows in threads.chunks(MAX_ROWS) {
-        let longs = |of: &dyn Fn(&LakeThread<'_>) -> i64| {
-            LakeColumn::Longs(rows.iter().map(of).collect())
-        };
-        let after_start = |row: &LakeThread<'_>, us: i64| {
-            us.saturating_sub(session.clock(row.process).start_us)
-        };
+        let longs =
+            |of: &dyn Fn(&LakeThread<'_>) -> i64| LakeColumn::Longs(rows.iter().map(of).collect());
+        let after_start =
+            |row: &LakeThread<'_>, us: i64| us.saturating_sub(session.clock(row.process).start_us);
         let columns = [
             LakeColumn::SameText(Some(run_id.to_owned())),
             LakeColumn::Ints((first..).take(rows.len()).collect()),

@@ -11,9 +11,10 @@ use cpu_prof_core::profile::session::{Identity, Process, Session, Thread};
 /// A thread counts with its process and its first start, and not with each of its recordings: a merged trace
 /// has the recordings of a thread in one profile.
 pub(super) fn run_id(session: &Session) -> String {
-    let threads = session.processes.iter().flat_map(|process| {
-        process.threads.iter().map(move |thread| identity_of(process, thread))
-    });
+    let threads = session
+        .processes
+        .iter()
+        .flat_map(|process| process.threads.iter().map(move |thread| identity_of(process, thread)));
     let mut threads: Vec<String> = threads.collect();
     threads.cold_sort_by(Ord::cmp);
     threads.dedup();

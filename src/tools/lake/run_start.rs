@@ -58,9 +58,10 @@ impl RunStart {
 
 /// Returns the wall time of the first start of a recording; none if no file tells.
 fn recorded_us(session: &Session) -> Option<i64> {
-    let starts = session.processes.iter().filter_map(|process| {
-        session.clock(process).wall_us(process.recorded_us().0)
-    });
+    let starts = session
+        .processes
+        .iter()
+        .filter_map(|process| session.clock(process).wall_us(process.recorded_us().0));
     starts.min()
 }
 
@@ -81,7 +82,8 @@ mod tests {
     /// A session whose clock began at a time, and two processes that were recorded from a second on.
     fn session(wall_zero_us: Option<i64>) -> Session {
         let process = |start_us| {
-            let profile = ThreadProfile { recorded_us: (start_us, 9_000_000), ..Default::default() };
+            let profile =
+                ThreadProfile { recorded_us: (start_us, 9_000_000), ..Default::default() };
             let threads = vec![Thread { profiles: vec![profile], ..Thread::default() }];
             Process { threads, ..Process::default() }
         };
@@ -128,7 +130,8 @@ mod tests {
             let start = RunStart::of(&session(Some(zero)), Some(at(NOW)), at(NOW));
             assert_eq!((start.date(), start.notes.len()), ("2026-03-05", 1));
         }
-        let start = RunStart::of(&session(None), Some(UNIX_EPOCH - Duration::from_secs(9)), at(NOW));
+        let start =
+            RunStart::of(&session(None), Some(UNIX_EPOCH - Duration::from_secs(9)), at(NOW));
         assert_eq!((start.us, start.date(), start.notes.len()), (0, "1970-01-01", 2));
     }
 }

@@ -96,7 +96,8 @@ pub(super) fn write_tables(
         started_us: start.us,
         busy_us: sum_of_times(threads.iter().map(|thread| thread.times)).work_us(),
         duration_us: u64::try_from(session.length_us()).unwrap_or(0),
-        samples: profiles(&session).fold(0, |sum, profile| sum.saturating_add(profile.sample_count)),
+        samples: profiles(&session)
+            .fold(0, |sum, profile| sum.saturating_add(profile.sample_count)),
         interval_us: interval_us(&session, &index),
         node: session.processes.iter().find_map(|process| process.node.clone()),
     };
@@ -120,9 +121,8 @@ pub(super) fn write_tables(
     let list = groups(&costs, &index, facts.busy_us);
     let groups = write(folder, GROUPS, |file| rows::write_groups(file, &facts, &list))?;
     let samples = samples_of_functions(shown_profiles(&session, &launchers), &index);
-    let of_functions = write(folder, FUNCTIONS, |file| {
-        rows::write_functions(file, &facts, &functions, &samples)
-    })?;
+    let of_functions =
+        write(folder, FUNCTIONS, |file| rows::write_functions(file, &facts, &functions, &samples))?;
 
     let tables = [stacks, times, threads, groups, of_functions];
     let mut hasher = new_hasher();
@@ -158,15 +158,20 @@ fn write(
 
 /// Returns all threads, also those of launchers: their work is in the report's totals.
 fn threads<'a>(session: &'a Session, index: &FrameIndex) -> Vec<LakeThread<'a>> {
-    let all = session.processes.iter().flat_map(|process| {
-        process.threads.iter().map(move |thread| (process, thread))
-    });
+    let all = session
+        .processes
+        .iter()
+        .flat_map(|process| process.threads.iter().map(move |thread| (process, thread)));
     all.map(|(process, thread)| LakeThread { process, thread, times: thread_times(thread, index) })
         .collect()
 }
 
 fn profiles(session: &Session) -> impl Iterator<Item = &ThreadProfile> {
-    session.processes.iter().flat_map(|process| &process.threads).flat_map(|thread| &thread.profiles)
+    session
+        .processes
+        .iter()
+        .flat_map(|process| &process.threads)
+        .flat_map(|thread| &thread.profiles)
 }
 
 /// Returns the counts of samples with each function on top, by the indices of functions.

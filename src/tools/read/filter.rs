@@ -203,7 +203,8 @@ impl StackFilter {
             left_us = left_us.saturating_add(left);
         }
         let is_kept = |node: u32| node != NONE && kept[node as usize];
-        if !profile.lines.is_empty() {
+        let has_lines = !profile.lines.is_empty();
+        if has_lines {
             profile.lines.retain(|line| is_kept(line.node));
             profile.sample_count = profile.lines.iter().map(|line| line.samples).sum();
         }
@@ -212,8 +213,11 @@ impl StackFilter {
                 (sample.node, sample.position) = (NONE, SourcePosition::default());
             }
             profile.samples.dedup_by(|next, last| (next.node, last.node) == (NONE, NONE));
-            let kept = profile.samples.iter().filter(|sample| sample.node != NONE);
-            profile.sample_count = kept.count() as u64;
+            // Samples are kept whatever the slice, lines only of the slice.
+            if !has_lines {
+                let kept = profile.samples.iter().filter(|sample| sample.node != NONE);
+                profile.sample_count = kept.count() as u64;
+            }
         }
         profile.steps.renumber(|node| is_kept(node).then_some(node));
         profile.off_core.retain(|span| is_kept(span.node));

@@ -117,9 +117,12 @@ fn each_start(profile: &ThreadProfile, mut take: impl FnMut(PageSample, usize, i
     for (index, sample) in profile.samples.iter().enumerate() {
         let mut at_us = sample.time_us.max(profile.start_us);
         let next = profile.samples.get(index + 1);
-        let end_us = next.map_or(profile.end_us, |next| next.time_us);
+        // Of a slice, all samples are kept.
+        let end_us = next.map_or(profile.end_us, |next| next.time_us.min(profile.end_us));
         if sample.node == NONE {
-            take(PAUSE, index, at_us);
+            if at_us < end_us {
+                take(PAUSE, index, at_us);
+            }
             continue;
         }
         let sample = PageSample { node: sample.node, line: sample.position.line, off_core: None };
@@ -227,6 +230,27 @@ mod tests {
                 (2, 0, WORK, 15)
             ]
         );
+    }
+
+    #[test]
+    fn samples_outside_of_the_slice_are_left_out() {
+        let samples = [(1, 0, 40), (2, 0, 90), (3, 0, 120), (NONE, 0, 210), (4, 0, 240)];
+        let all = profile(&samples, &[(110, 130, OffCore::Blocked)]);
+        let expected =
+            [(2, 0, WORK, 10), (2, 0, BLOCKED, 10), (3, 0, BLOCKED, 10), (3, 0, WORK, 70)];
+        assert_eq!(found(&all, None), expected);
+        let mut parts = Vec::new();
+        each_part(&all, |part| {
+            let SamplePart { sample, number, from_us, to_us } = part;
+            parts.push((sample.node, sample.off_core, number, from_us, to_us));
+        });
+        let expected = [
+            (2, WORK, 1, 100, 110),
+            (2, BLOCKED, 1, 110, 120),
+            (3, BLOCKED, 2, 120, 130),
+            (3, WORK, 2, 130, 200),
+        ];
+        assert_eq!(parts, expected);
     }
 
     #[test]

@@ -24,6 +24,9 @@ pub(in crate::lake) const MAX_ROWS: usize = 122_880;
 /// Key and value in each file that tell the version of the tables.
 const VERSION: (&str, &str) = ("cpu-prof.lake", "1");
 
+/// Columns whose values hardly repeat, so that a dictionary of them would only take room.
+const UNIQUE: [&str; 4] = ["function_id", "stack_id", "self_us", "total_us"];
+
 /// Why a table was not written.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::lake) enum TableError {
@@ -108,7 +111,10 @@ fn write_group(
 
 fn properties() -> WriterProperties {
     let (key, version) = VERSION;
-    WriterProperties::builder()
+    let builder = UNIQUE.iter().fold(WriterProperties::builder(), |builder, column| {
+        builder.set_column_dictionary_enabled((*column).into(), false)
+    });
+    builder
         .set_writer_version(WriterVersion::PARQUET_1_0)
         .set_compression(Compression::GZIP(GzipLevel::default()))
         .set_dictionary_enabled(true)

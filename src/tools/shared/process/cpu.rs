@@ -71,7 +71,10 @@ pub(crate) fn uses(thread: &Thread) -> impl Iterator<Item = &CpuUse> {
 
 /// Returns the sum of a count of all recordings of a thread, microseconds; none if a recording has no such
 /// count.
-pub(crate) fn counted_us(thread: &Thread, count_us: impl Fn(&CpuUse) -> Option<f64>) -> Option<u64> {
+pub(crate) fn counted_us(
+    thread: &Thread,
+    count_us: impl Fn(&CpuUse) -> Option<f64>,
+) -> Option<u64> {
     let counts: Vec<f64> = uses(thread).filter_map(count_us).collect();
     (counts.len() == thread.profiles.len()).then(|| whole(counts.into_iter().sum()))
 }
