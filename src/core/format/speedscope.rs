@@ -206,7 +206,7 @@ mod tests {
             threads,
             ..Process::default()
         });
-        session.clocks.push(Clock { boot: None, start_us: 1000, end_us: 2100 });
+        session.clocks.push(Clock { start_us: 1000, end_us: 2100, ..Clock::default() });
         let mut out = Vec::new();
         write(&session, "x.json", &mut out).unwrap();
         let json: Value = serde_json::from_slice(&out).unwrap();

@@ -13,4 +13,5 @@ pub mod position;
 pub mod program;
 pub mod session;
 pub mod timeline;
+pub mod wall_time;
 pub mod window;

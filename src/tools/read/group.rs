@@ -176,6 +176,8 @@ pub(crate) struct ClockFacts {
     pub start_us: i64,
     /// Last end of a recording, microseconds.
     pub end_us: i64,
+    /// Wall time of microsecond 0: microseconds after 1970, if known.
+    pub wall_zero_us: Option<i64>,
     /// Count of recordings.
     pub recordings: usize,
 }
@@ -186,6 +188,7 @@ impl ClockFacts {
         self.boot = self.boot.take().or(other.boot);
         self.start_us = self.start_us.min(other.start_us);
         self.end_us = self.end_us.max(other.end_us);
+        self.wall_zero_us = self.wall_zero_us.or(other.wall_zero_us);
         self.recordings += other.recordings;
     }
 }
@@ -202,7 +205,8 @@ pub(crate) fn find_clocks(processes: &[ClockFacts]) -> (Vec<Clock>, Vec<usize>) 
     let mut clocks: Vec<(Clock, usize)> = Vec::new();
     let mut found = vec![0; processes.len()];
     for index in order {
-        let ClockFacts { boot, start_us, end_us, recordings } = processes[index].clone();
+        let ClockFacts { boot, start_us, end_us, wall_zero_us, recordings } =
+            processes[index].clone();
         let is_shared = |(clock, _): &(Clock, usize)| match (&clock.boot, &boot) {
             (Some(known), Some(boot)) => known == boot,
             _ => {
@@ -212,12 +216,14 @@ pub(crate) fn find_clocks(processes: &[ClockFacts]) -> (Vec<Clock>, Vec<usize>) 
             }
         };
         let at = clocks.iter().position(is_shared).unwrap_or_else(|| {
-            clocks.push((Clock { boot: boot.clone(), start_us, end_us }, 0));
+            let boot = boot.clone();
+            clocks.push((Clock { boot, start_us, end_us, wall_zero_us }, 0));
             clocks.len() - 1
         });
         let (clock, count) = &mut clocks[at];
         clock.start_us = clock.start_us.min(start_us);
         clock.end_us = clock.end_us.max(end_us);
+        clock.wall_zero_us = clock.wall_zero_us.or(wall_zero_us);
         *count += recordings;
         found[index] = at;
     }
@@ -378,6 +384,7 @@ mod tests {
             boot: boot.map(str::to_owned),
             start_us,
             end_us,
+            wall_zero_us: None,
             recordings: 1,
         };
         let mut all = of(None, 5, 9);
@@ -394,6 +401,7 @@ mod tests {
             boot: boot.map(str::to_owned),
             start_us,
             end_us,
+            wall_zero_us: None,
             recordings: 1,
         };
         let (clocks, indices) = find_clocks(&[

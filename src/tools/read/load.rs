@@ -372,7 +372,8 @@ fn name_primaries(session: &mut Session) {
 
 fn clock_facts(process: &Process, (start_us, end_us): (i64, i64)) -> ClockFacts {
     let boot = process.identity.as_ref().map(|identity| identity.boot.clone());
-    ClockFacts { boot, start_us, end_us, recordings: process.recordings() }
+    let (wall_zero_us, recordings) = (process.wall_zero_us, process.recordings());
+    ClockFacts { boot, start_us, end_us, wall_zero_us, recordings }
 }
 
 #[cfg(test)]
@@ -381,8 +382,8 @@ mod tests {
 
     use super::*;
 
-    use cpu_prof_core::testing::traces::MAIN;
-    use cpu_prof_core::testing::traces::WORKER;
+    use cpu_prof_core::profile::wall_time;
+    use cpu_prof_core::testing::traces::{MAIN, MERGED, WORKER};
 
     fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
@@ -494,6 +495,28 @@ mod tests {
             let error = loaded.check().unwrap_err();
             assert!(error.contains(reason), "{error}");
         }
+    }
+
+    #[test]
+    fn files_tell_the_wall_time() {
+        const START: &str = "2026-03-04T05:06:07.089Z";
+        let wall_us = |text: &str, start_us: i64| {
+            let dir = folder(&[("a.json", text)]);
+            let session = load(&[dir.path().to_owned()], ReadScope::TIMES).session;
+            let wall_us = session.clock(&session.processes[0]).wall_us(start_us);
+            wall_us.and_then(wall_time::to_iso)
+        };
+        let start = Some(START.to_owned());
+        assert_eq!(wall_us(MAIN, 522_975_545_427), start);
+        assert_eq!(wall_us(MERGED, 522_975_545_427), start);
+        let later = Some("2026-03-04T05:06:09.090Z".to_owned());
+        assert_eq!(wall_us(MAIN, 522_975_545_427 + 2_001_000), later);
+        let profile = r#"{"cpu-prof":{"pid":7,"threadId":0,"startTime":"2026-03-04T05:06:07.089Z"},
+            "nodes":[{"id":1,"callFrame":{"functionName":"a"}}],"startTime":5,"endTime":9,
+            "samples":[1],"timeDeltas":[1]}"#;
+        assert_eq!(wall_us(profile, 5), start);
+        assert_eq!(wall_us(&profile.replace(START, "soon"), 5), None);
+        assert_eq!(wall_us(&MAIN.replace(START, ""), 5), None);
     }
 
     #[test]

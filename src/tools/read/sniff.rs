@@ -99,7 +99,8 @@ impl RecordingFile {
     /// that is known.
     pub(crate) fn clock_facts(&self, end_us: i64) -> ClockFacts {
         let boot = self.identity().map(|identity| identity.boot);
-        ClockFacts { boot, start_us: self.start_us, end_us, recordings: 1 }
+        let start_us = self.start_us;
+        ClockFacts { boot, start_us, end_us, wall_zero_us: None, recordings: 1 }
     }
 
     /// Returns the end, or the start if only a full reading would tell the end: microseconds.

@@ -26,6 +26,7 @@ impl InputTimes {
                     boot: process.boot,
                     start_us,
                     end_us,
+                    wall_zero_us: None,
                     recordings: process.threads.len(),
                 }),
                 _ => self.others.push(span),
@@ -117,7 +118,7 @@ mod tests {
     const HOUR: i64 = 3600 * SECOND;
 
     fn recording(start_us: i64, end_us: i64) -> ClockFacts {
-        ClockFacts { boot: Some("a".into()), start_us, end_us, recordings: 1 }
+        ClockFacts { boot: Some("a".into()), start_us, end_us, wall_zero_us: None, recordings: 1 }
     }
 
     fn span(events: &[(i64, i64)]) -> EventSpan {

@@ -167,7 +167,7 @@ mod tests {
             ..Thread::default()
         }];
         session.processes.push(Process { pid: 7, threads, ..Process::default() });
-        session.clocks.push(Clock { boot: None, start_us: 1000, end_us: 1_000_000 });
+        session.clocks.push(Clock { start_us: 1000, end_us: 1_000_000, ..Clock::default() });
         session
     }
 

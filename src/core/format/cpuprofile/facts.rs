@@ -8,6 +8,7 @@ use crate::format::trace::write::thread::ThreadInfo;
 use crate::format::trace::write::thread_names::thread_name;
 use crate::profile::label::pid_mark;
 use crate::profile::session::{Process, Thread};
+use crate::profile::wall_time;
 
 /// The facts, under the names that they have in a trace's metadata.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -23,6 +24,9 @@ pub struct ProfileFacts {
     cwd: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     node: Option<String>,
+    /// Wall time at the start of the profile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    start_time: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     process_start_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,6 +67,7 @@ impl ProfileFacts {
             thread_name: thread_name(info.thread_id, None),
             recording_label: info.recording_label.clone(),
             start: info.start.clone(),
+            start_time: Some(info.started.clone()),
             cwd: Some(program.cwd),
             node: Some(program.node),
             process_start_ms: program.process_start_ms,
@@ -82,6 +87,7 @@ impl ProfileFacts {
         }
         let identity = process.identity.as_ref();
         let label = process.url_label.as_ref();
+        let wall_us = process.wall_zero_us.and_then(|zero| zero.checked_add(thread.start_us()));
         Some(Self {
             pid,
             thread_id: thread.id,
@@ -89,6 +95,7 @@ impl ProfileFacts {
             ancestors: process.ancestors.clone(),
             cwd: process.cwd.clone(),
             node: process.node.clone(),
+            start_time: wall_us.and_then(wall_time::to_iso),
             process_start_ms: identity.map(|identity| identity.process_start_ms),
             boot: identity.map(|identity| identity.boot.clone()),
             process_key: identity.and_then(|identity| identity.key.clone()),

@@ -83,6 +83,9 @@ pub struct Process {
     pub threads: Vec<Thread>,
     /// Index into [`Session::clocks`].
     pub clock: usize,
+    /// Wall time of microsecond 0 of the process's clock: microseconds after 1970; none if no file
+    /// tells.
+    pub wall_zero_us: Option<i64>,
 }
 
 /// A thread.
@@ -114,7 +117,7 @@ pub struct Identity {
 }
 
 /// The span of all recordings whose times come from one clock.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Clock {
     /// Id of the system's start, if the recordings give one.
     pub boot: Option<String>,
@@ -122,6 +125,16 @@ pub struct Clock {
     pub start_us: i64,
     /// Last end of a recording, microseconds.
     pub end_us: i64,
+    /// Wall time of microsecond 0: microseconds after 1970; none if no file tells. Files tell
+    /// milliseconds.
+    pub wall_zero_us: Option<i64>,
+}
+
+impl Clock {
+    /// Returns the wall time of a moment: microseconds after 1970; none if no file tells.
+    pub fn wall_us(&self, at_us: i64) -> Option<i64> {
+        Some(self.wall_zero_us?.saturating_add(at_us))
+    }
 }
 
 impl Identity {
@@ -198,6 +211,7 @@ impl Process {
         self.node = self.node.take().or(other.node);
         self.ending = self.ending.take().or(other.ending);
         self.cwd = self.cwd.take().or(other.cwd);
+        self.wall_zero_us = self.wall_zero_us.or(other.wall_zero_us);
         self.parent_pid = self.parent_pid.or(other.parent_pid);
         self.cluster_worker = self.cluster_worker.or(other.cluster_worker);
         if self.ancestors.is_empty() {

@@ -16,6 +16,7 @@ use cpu_prof_core::format::cpuprofile::file_name::ids_from_file_name;
 use cpu_prof_core::format::trace::process_label::as_primary;
 use cpu_prof_core::profile::ending::ProcessEnding;
 use cpu_prof_core::profile::program::Program;
+use cpu_prof_core::profile::wall_time;
 
 /// A process with the recordings of its threads.
 #[derive(Debug)]
@@ -160,7 +161,8 @@ impl RecordedProcess {
     /// Returns the facts that tell the clock of the process.
     pub(crate) fn clock_facts(&self) -> ClockFacts {
         let (start_us, end_us) = self.span_us();
-        let mut facts = ClockFacts { boot: None, start_us, end_us, recordings: 0 };
+        let mut facts =
+            ClockFacts { boot: None, start_us, end_us, wall_zero_us: None, recordings: 0 };
         for recording in self.recordings() {
             facts.join(recording.clock_facts(recording.known_end_us()));
         }
@@ -197,6 +199,7 @@ impl RecordedProcess {
         if let Some(program) = traced.map(|traced| traced.program.clone()) {
             self.program = program;
         }
+        self.set_start_time();
         let label = self.recordings().find_map(|recording| recording.url.clone());
         self.label = label.unwrap_or_else(|| {
             let path = self.recordings().next().map(|first| files[first.input].path.as_path());
@@ -205,6 +208,20 @@ impl RecordedProcess {
         if let Some(mark) = &self.mark {
             self.label.push_str(mark);
         }
+    }
+
+    /// Sets the wall time at the start of the first recording, which the facts need not be of.
+    fn set_start_time(&mut self) {
+        let known = self.recordings().filter_map(|recording| {
+            let wall_us = wall_time::from_iso(recording.program.get("startTime")?.as_str()?)?;
+            let before_us = recording.start_us.checked_sub(self.start_us)?;
+            Some((before_us, wall_us.checked_sub(before_us)?))
+        });
+        let (_, wall_us) = known.min().unzip();
+        match wall_us.and_then(wall_time::to_iso) {
+            Some(text) => self.program.insert("startTime".into(), text.into()),
+            None => self.program.remove("startTime"),
+        };
     }
 
     /// Returns the pid at the time of the recording, or the pid that stands for an unknown one.

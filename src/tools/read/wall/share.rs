@@ -269,7 +269,7 @@ mod tests {
     /// Returns a session of 1000 µs with a process for each thread.
     fn session(threads: Vec<Thread>) -> Session {
         let of = |thread| Process { threads: vec![thread], ..Process::default() };
-        let clock = Clock { boot: None, start_us: 0, end_us: 1000 };
+        let clock = Clock { start_us: 0, end_us: 1000, ..Clock::default() };
         Session {
             processes: threads.into_iter().map(of).collect(),
             clocks: vec![clock],

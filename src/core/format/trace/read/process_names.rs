@@ -14,6 +14,7 @@ use crate::format::trace::write::thread_names::{label_after, without_label};
 use crate::profile::ending::ProcessEnding;
 use crate::profile::session::met_condition::MetCondition;
 use crate::profile::session::{Identity, Process, Thread};
+use crate::profile::wall_time;
 
 /// The names of all processes of a trace, by process id.
 #[derive(Debug, Clone, Default)]
@@ -55,6 +56,10 @@ struct ProgramJson {
     pid_namespace: Option<u64>,
     recording_label: Option<String>,
     start: Option<StartReason>,
+    /// Wall time at `start_us`, or at the start of the only recording: ISO 8601.
+    start_time: Option<String>,
+    /// In a merged trace, the start of the first recording: microseconds.
+    start_us: Option<i64>,
     /// In a merged trace, the process's own pid, where another process had the same.
     #[serde(rename = "ownPid")]
     recorded_pid: Option<i64>,
@@ -77,6 +82,13 @@ struct OurFacts {
     program: ProgramJson,
     #[serde(default)]
     processes: Vec<ProgramJson>,
+}
+
+/// The start of a trace.
+#[derive(Deserialize)]
+struct FileStart {
+    #[serde(rename = "startTime")]
+    start_time: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -143,9 +155,13 @@ impl TraceNames {
 
     /// Reads the file's metadata.
     pub(super) fn metadata(&mut self, value: &[u8]) {
-        let Ok(OurMember { facts }) = serde_json::from_slice::<OurMember<OurFacts>>(value) else {
+        let Ok(OurMember { mut facts }) = serde_json::from_slice::<OurMember<OurFacts>>(value)
+        else {
             return;
         };
+        // A recording has its start beside the facts.
+        let of_file = serde_json::from_slice::<FileStart>(value).ok();
+        facts.program.start_time = of_file.and_then(|file| file.start_time);
         for program in facts.processes.into_iter().chain([facts.program]) {
             if let Some(pid) = program.pid {
                 self.process(pid).program = program;
@@ -224,6 +240,7 @@ impl ProcessNames {
             *label = without_recording_label(label, of_recording);
         }
         let (name, command) = (self.short_name(), self.command());
+        let wall_zero_us = self.wall_zero_us(&threads);
         let ending = Some(self.program.ending).filter(ProcessEnding::is_known).or(self.ending);
         // A converted trace has these members, without values.
         let is_known = |text: &String| !text.is_empty();
@@ -250,8 +267,17 @@ impl ProcessNames {
             cluster_worker,
             met_conditions: self.met_conditions,
             threads,
+            wall_zero_us,
             ..Process::default()
         }
+    }
+
+    /// Returns the wall time of microsecond 0: microseconds after 1970.
+    fn wall_zero_us(&self, threads: &[Thread]) -> Option<i64> {
+        let wall_us = wall_time::from_iso(self.program.start_time.as_deref()?)?;
+        let profiles = threads.iter().flat_map(|thread| &thread.profiles);
+        let first_us = || profiles.map(|profile| profile.recorded_us.0).min();
+        wall_us.checked_sub(self.program.start_us.or_else(first_us)?)
     }
 
     /// Returns why the recording of a thread started, if the file is that recording.

@@ -25,7 +25,7 @@ fn found(written: &[Written]) -> Vec<(String, i64, i64, usize)> {
         activities.push(activity);
     }
     let end_us = session.processes.iter().map(Process::end_us).max().unwrap_or(0);
-    session.clocks.push(Clock { boot: None, start_us: 0, end_us });
+    session.clocks.push(Clock { start_us: 0, end_us, ..Clock::default() });
     let parents: Vec<_> = written.iter().map(|(_, parent, ..)| *parent).collect();
     let parts = chain(&session, &parents, &activities);
     let label = |part: &ChainPart| part.label.clone().unwrap_or("idle".to_owned());
