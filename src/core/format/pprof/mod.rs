@@ -2,6 +2,8 @@
 
 mod comments;
 pub mod contents;
+mod fields;
+mod file_tables;
 mod labels;
 mod message;
 pub mod read;
@@ -9,7 +11,6 @@ mod samples;
 mod system_name;
 mod thread_tree;
 mod values;
-mod whole_profile;
 mod wire;
 pub(super) mod write;
 

@@ -4,15 +4,15 @@ use std::io::Read;
 
 use super::comments;
 use super::contents::PprofContents;
+use super::file_tables::{FileTables, decode, samples};
 use super::samples::SampleReader;
 use super::values::{SampleType, ValueMeaning};
-use super::whole_profile::{WholeProfile, decode, samples};
 use crate::profile::session::thread_profile::ReadScope;
 
 /// How many bytes at the start of a file tell whether it is pprof.
 pub const START_BYTES: usize = 64;
 /// The largest file that is read: bytes, uncompressed.
-const MAX_BYTES: u64 = 1 << 30;
+const MAX_BYTES: u64 = if cfg!(test) { 1 << 20 } else { 1 << 30 };
 
 /// Returns whether a file begins as pprof, uncompressed. No text does: all encoders begin with a sample
 /// type, whose bytes have no place in JSON.
@@ -38,7 +38,7 @@ pub fn read(file: impl Read, name: &str, scope: ReadScope) -> Result<PprofConten
 
 /// Reads the bytes of a file.
 pub fn read_bytes(bytes: &[u8], name: &str, scope: ReadScope) -> Result<PprofContents, String> {
-    let profile = WholeProfile::read(bytes)?;
+    let profile = FileTables::read(bytes)?;
     let types: Vec<SampleType> =
         profile.types.iter().map(|of| profile.sample_type(of)).collect::<Result<_, _>>()?;
     let period_type = profile.sample_type(&profile.period_type)?;

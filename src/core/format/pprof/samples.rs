@@ -4,11 +4,11 @@ use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::contents::PprofContents;
+use super::file_tables::{FileTables, damaged};
 use super::labels::{self, program_key};
 use super::message::{PprofLabel, PprofLine, PprofSample};
 use super::thread_tree::ThreadTree;
 use super::values::ValueMeaning;
-use super::whole_profile::{WholeProfile, damaged};
 use super::{comments, system_name};
 use crate::profile::frame::{CallFrame, FrameOrigin};
 use crate::profile::frame_table::FrameTable;
@@ -52,7 +52,7 @@ struct ReachedFrame {
 
 /// Reads samples one by one.
 pub(super) struct SampleReader<'a> {
-    profile: &'a WholeProfile<'a>,
+    profile: &'a FileTables<'a>,
     is_ours: bool,
     meaning: ValueMeaning,
     /// Packages that paths do not tell, by the ids of functions.
@@ -71,7 +71,7 @@ pub(super) struct SampleReader<'a> {
 impl<'a> SampleReader<'a> {
     /// Returns a reader of the samples in `bytes`.
     pub(super) fn new(
-        profile: &'a WholeProfile<'a>,
+        profile: &'a FileTables<'a>,
         bytes: &[u8],
         meaning: ValueMeaning,
         is_ours: bool,

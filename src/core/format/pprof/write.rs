@@ -5,10 +5,9 @@ use std::iter::Peekable;
 use std::slice::Iter;
 
 use indexmap::IndexMap;
-use prost::Message;
-use prost::encoding::{WireType, encode_key, encode_varint, int64};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
+use super::fields::FieldWriter;
 use super::labels::{self, key_of_program};
 use super::message::{
     PprofFunction, PprofLabel, PprofLine, PprofLocation, PprofMapping, PprofSample, PprofValueType,
@@ -35,7 +34,7 @@ const USUAL_INTERVAL_US: i64 = 1000;
 
 /// Writes all threads.
 pub(in super::super) fn write(session: &Session, _: &str, out: &mut dyn Write) -> io::Result<()> {
-    let mut tables = Tables::of(session);
+    let mut tables = PprofTables::of(session);
     for process in &session.processes {
         for thread in &process.threads {
             tables.thread(process, thread);
@@ -70,7 +69,7 @@ struct SampleValues {
 }
 
 /// All that the file refers to by index.
-struct Tables<'a> {
+struct PprofTables<'a> {
     session: &'a Session,
     strings: FxIndexSet<String>,
     /// Functions, without their ids.
@@ -87,7 +86,7 @@ struct Tables<'a> {
     spellings: FxHashMap<String, String>,
 }
 
-impl<'a> Tables<'a> {
+impl<'a> PprofTables<'a> {
     fn of(session: &'a Session) -> Self {
         let mut spellings = FxHashMap::default();
         for frame in session.frames.list() {
@@ -266,7 +265,7 @@ impl<'a> Tables<'a> {
     }
 
     fn write(mut self, out: &mut dyn Write) -> io::Result<()> {
-        let mut fields = FieldWriter { out, buffer: Vec::new() };
+        let mut fields = FieldWriter::new(out);
         let types = SAMPLE_TYPES.map(|(name, unit)| self.value_type(name, unit));
         for value_type in types {
             fields.message(field::SAMPLE_TYPE, &value_type)?;
@@ -380,34 +379,4 @@ fn signed(count: u64) -> i64 {
 
 fn nanos(us: u64) -> i64 {
     signed(us.saturating_mul(1000))
-}
-
-/// Writes the fields of a message one by one, so that only one of them is in memory.
-struct FieldWriter<'a> {
-    out: &'a mut dyn Write,
-    buffer: Vec<u8>,
-}
-
-impl FieldWriter<'_> {
-    fn message(&mut self, tag: u32, message: &impl Message) -> io::Result<()> {
-        self.buffer.clear();
-        encode_key(tag, WireType::LengthDelimited, &mut self.buffer);
-        encode_varint(message.encoded_len() as u64, &mut self.buffer);
-        message.encode_raw(&mut self.buffer);
-        self.out.write_all(&self.buffer)
-    }
-
-    fn bytes(&mut self, tag: u32, bytes: &[u8]) -> io::Result<()> {
-        self.buffer.clear();
-        encode_key(tag, WireType::LengthDelimited, &mut self.buffer);
-        encode_varint(bytes.len() as u64, &mut self.buffer);
-        self.buffer.extend_from_slice(bytes);
-        self.out.write_all(&self.buffer)
-    }
-
-    fn number(&mut self, tag: u32, number: i64) -> io::Result<()> {
-        self.buffer.clear();
-        int64::encode(tag, &number, &mut self.buffer);
-        self.out.write_all(&self.buffer)
-    }
 }

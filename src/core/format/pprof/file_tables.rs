@@ -13,7 +13,7 @@ use super::wire::{WireFields, WireValue};
 use crate::profile::package::package_of;
 
 /// The most texts, functions and locations each: a byte of the file can take forty in memory.
-const MAX_ITEMS: usize = 1 << 22;
+const MAX_ITEMS: usize = if cfg!(test) { 1 << 10 } else { 1 << 22 };
 
 /// Returns the fields of the samples.
 pub(super) fn samples(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -33,7 +33,7 @@ pub(super) fn damaged(reason: &str) -> String {
 
 /// A file without its samples.
 #[derive(Default)]
-pub(super) struct WholeProfile<'a> {
+pub(super) struct FileTables<'a> {
     pub types: Vec<PprofValueType>,
     pub strings: Vec<&'a [u8]>,
     pub functions: FxHashMap<u64, PprofFunction>,
@@ -46,7 +46,7 @@ pub(super) struct WholeProfile<'a> {
     pub comments: Vec<String>,
 }
 
-impl<'a> WholeProfile<'a> {
+impl<'a> FileTables<'a> {
     pub(super) fn read(bytes: &'a [u8]) -> Result<Self, String> {
         let mut all = Self::default();
         let mut comments = Vec::new();
