@@ -13,7 +13,7 @@ const { temporaryDirectory, tracesIn } = require('./files.js')
 /** Runs that are read at one time. */
 const AT_ONCE = 4
 const DAY_MS = 86_400_000
-const START_MS = Date.UTC(2026, 9, 1, 8)
+const START_MS = Date.UTC(2026, 4, 1, 8)
 /** A commit has this many runs, and a day twice as many. */
 const RUNS_OF_COMMIT = 5
 
@@ -37,15 +37,15 @@ function writeRun(traces, number, folder) {
 }
 
 /**
- * Adds runs to a lake, and returns the sums of their reports.
- * @param {string} lake @param {string[]} recordings folders @param {number} count
+ * Adds runs to a lake, and their reports to the sums of functions.
+ * @param {string} lake @param {string[]} recordings folders
+ * @param {[number, number]} range numbers of the first run, and of the one after the last
+ * @param {Map<string, Row>} functions
  */
-async function addGeneratedRuns(lake, recordings, count) {
+async function addGeneratedRuns(lake, recordings, [first, end], functions) {
   const store = openStore(lake)
-  /** @type {Map<string, Row>} */
-  const functions = new Map()
   const traces = recordings.map((folder) => tracesIn(folder))
-  const numbers = Array.from({ length: count }, (_, number) => number)
+  const numbers = Array.from({ length: end - first }, (_, index) => first + index)
   /** @param {number} number */
   const add = async (number) => {
     const [run, tables] = [temporaryDirectory(), temporaryDirectory()]
@@ -74,7 +74,6 @@ async function addGeneratedRuns(lake, recordings, count) {
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, next))
-  return { functions: [...functions.values()] }
 }
 
 module.exports = { addGeneratedRuns }
