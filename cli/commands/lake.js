@@ -5,7 +5,7 @@
 const { examples } = require('../options.js')
 
 /** The commands in the order of the help. @type {{ define: (lake: import('commander').Command) => void }[]} */
-const COMMANDS = []
+const COMMANDS = [require('./lake/add.js'), require('./lake/compact.js')]
 
 /** @param {import('commander').Command} program */
 function define(program) {

@@ -28,6 +28,7 @@ function define(program) {
     .option('--no-merge', 'keep only the recordings: no trace, no report')
     .option('--keep-recordings', 'keep the recordings beside the trace')
     .option('--html <file>', 'also write a page for a browser, as report --html does')
+    .option('--lake <lake>', 'also add the run to a lake, a folder or s3://… (CPU_PROF_LAKE)')
     .addOption(
       new Option('--repeat <n>', 'run the command n times, for compare: each in a folder in --dir')
         .argParser(parseCount)

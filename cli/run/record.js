@@ -9,6 +9,11 @@ const { planRun } = require('./prepare/plan.js')
 const { workingDirectory } = require('../terminal/format.js')
 const { printStatus, writeStderr, fail, messageOf } = require('../terminal/output.js')
 
+/** Why a run within a run is not added by itself. */
+const NESTED =
+  'not added to the lake: the run is part of an outer cpu-prof run, which is added if it has a --lake; ' +
+  'use --dir to record it by itself'
+
 /** @typedef {import('./prepare/plan.js').Options} Options */
 /** @typedef {import('./prepare/plan.js').Plan} Plan */
 /** @typedef {import('./watch/watch.js').Seen} Seen */
@@ -90,7 +95,11 @@ function orNothing(find, otherwise) {
 async function collect(file, plan, { ending, nodes }, options) {
   try {
     const recordings = plan.recordingsDir.listRecordings()
-    if (plan.isNested && recordings.length > 0) return
+    if (plan.isNested && recordings.length > 0) {
+      // The outer run is the one that is added.
+      if (options.lake !== undefined && options.isLakeGiven) printStatus(NESTED)
+      return
+    }
     // Nothing more is loaded for a short command.
     const nameMissing = () =>
       nodes.length > 0 && !plan.isArmed

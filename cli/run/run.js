@@ -7,7 +7,8 @@ const path = require('node:path')
 const { RUNS, variableOf } = require('../../lib/settings.js')
 const { WRONG_USAGE } = require('../exit-codes.js')
 const { formatCount, formatPath, formatTime, workingDirectory } = require('../terminal/format.js')
-const { printStatus, fail } = require('../terminal/output.js')
+const { lakeOf } = require('../lake/lake-of.js')
+const { printStatus, fail, messageOf } = require('../terminal/output.js')
 const { quoteAll, quotePath } = require('../terminal/shell.js')
 const { endAs, isInterrupted } = require('./watch/child.js')
 const { newDirName } = require('./prepare/output-dir.js')
@@ -21,7 +22,14 @@ const { record } = require('./record.js')
 const WARMUP = '.warmup'
 
 /** @param {string[]} command @param {Options} options */
-async function run(command, { repeat, warmup, ...options }) {
+async function run(command, { repeat, warmup, lake: given, ...others }) {
+  let options
+  try {
+    // `compare --runs` and other callers of `record` try things out, which are no runs of the fleet.
+    options = { ...others, lake: lakeOf(given), isLakeGiven: given !== undefined }
+  } catch (error) {
+    return fail(messageOf(error), WRONG_USAGE)
+  }
   if (repeat !== undefined || warmup !== undefined) {
     return repeatRun(command, { ...options, repeat, warmup })
   }
@@ -88,7 +96,9 @@ async function recordRuns(sides, runs, warmup, options) {
 async function recordRun({ command, folder, name }, number, title, options) {
   const finalDir = path.join(folder, number < 1 ? WARMUP : runName(number))
   const start = performance.now()
-  const ending = await record(command, { ...options, finalDir, quiet: true })
+  const lake = number < 1 ? undefined : options.lake
+  const tellsLake = !options.quiet
+  const ending = await record(command, { ...options, finalDir, quiet: true, lake, tellsLake })
   if (ending === undefined) return undefined
   const time = formatTime(performance.now() - start)
   if (!options.quiet) printStatus(`${name ? `${name}: ` : ''}${title}: ${time}`)

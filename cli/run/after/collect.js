@@ -9,6 +9,7 @@ const { formatCount, formatPath, workingDirectory } = require('../../terminal/fo
 const { printStatus, writeStderr, messageOf, printProblems } = require('../../terminal/output.js')
 const { progress } = require('../../terminal/progress.js')
 const { createFolder } = require('../prepare/output-dir.js')
+const { addToLake } = require('./lake.js')
 const { moveFiles, removeFiles } = require('./recording-files.js')
 const {
   describeRecordings,
@@ -40,6 +41,7 @@ async function collectRun(all, run) {
   const count = new Set(chosen.map(({ recording, file }) => recording ?? file)).size
   if (!merge) {
     await writePage(recordings, cwd, run)
+    await addToLake(recordings, run)
     const place = formatPath(moveToFinalDir(complete, run), cwd)
     if (!quiet) {
       printStatus(describeRecordings(count, place))
@@ -59,6 +61,7 @@ async function collectRun(all, run) {
     merged = await withCleanup(mergeAll, `interrupted before the trace was written: ${where}`)
     if (output === undefined) merged.files = [nameTrace(trace)]
   } catch (error) {
+    await addToLake(recordings, run)
     const place = formatPath(moveToFinalDir(complete, run), cwd)
     printStatus(`no trace: ${messageOf(error)}; the recordings are in ${place}`)
     return
@@ -71,6 +74,7 @@ async function collectRun(all, run) {
     if (!run.brief) printTrace(merged, cwd)
   }
   await writePage(recordings, cwd, run)
+  await addToLake(recordings, run)
   removeMerged(recordings, complete, merged, run)
 }
 

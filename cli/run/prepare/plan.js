@@ -28,6 +28,9 @@ const [DIR, NAME, START] = [variableOf('dir'), variableOf('name'), variableOf('s
  * @property {string} [finalDir] the folder where the trace stays, while the recordings grow elsewhere
  * @property {boolean} [keepRecordings]
  * @property {boolean} sourceMaps
+ * @property {string} [lake] where the run is added at its end
+ * @property {boolean} [isLakeGiven] whether an option named the lake, and not the environment
+ * @property {boolean} [tellsLake] whether to say so where the run is quiet
  * @property {Record<string, string>} [settings] of the recordings, without `dir`
  *
  * @typedef {ReturnType<typeof planRun>} Plan the facts that a run needs
@@ -85,6 +88,8 @@ function planRun(command, options, env) {
       isArmed: (variables[START] || 'on') !== 'on',
       /** Of the command. */
       env: recordedEnvironment(env, state.path),
+      /** When the run was planned: milliseconds after 1970. */
+      plannedMs: Date.now(),
       /** Ends the run: processes that start later are not recorded. */
       end: state.end,
     }

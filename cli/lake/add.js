@@ -1,0 +1,81 @@
+'use strict'
+
+// `cpu-prof lake add`: adds runs to a lake.
+
+const fs = require('node:fs')
+const { report } = require('../../index.js')
+const { allRunsOf } = require('../../lib/offline.js')
+const { WRONG_USAGE } = require('../exit-codes.js')
+const { formatPath, jsonText, printable, workingDirectory } = require('../terminal/format.js')
+const { withInputs } = require('../terminal/input.js')
+const { fail, messageOf, printProblems, printResult } = require('../terminal/output.js')
+const { StoreError, addRun } = require('./add-run.js')
+const { neededLake } = require('./lake-of.js')
+const { addedText } = require('./text.js')
+
+/**
+ * @typedef {object} OwnOptions
+ * @property {string} [to] the lake
+ * @property {boolean} [replace]
+ * @property {boolean} [json]
+ * @property {boolean} [quiet]
+ *
+ * @typedef {OwnOptions & import('./facts/facts.js').GivenFacts & Record<string, any>} Options
+ */
+
+/** @param {string[]} inputs each a run, or a folder of runs @param {Options} options */
+async function add(inputs, options) {
+  const { to, repo, commit, commitSeq, branch, job, host, replace, json, quiet, ...selection } =
+    options
+  let lake
+  let store
+  try {
+    lake = neededLake(to, '--to')
+    store = require('./store.js').openStore(lake)
+  } catch (error) {
+    return fail(messageOf(error), lake === undefined ? WRONG_USAGE : undefined)
+  }
+  const given = { repo, commit, commitSeq, branch, job, host }
+  const cwd = workingDirectory()
+  const name = formatPath(lake, cwd)
+  /** @type {object[]} */
+  const results = []
+  await withInputs(inputs, async (paths) => {
+    for (const run of paths.flatMap(allRunsOf)) {
+      let added
+      try {
+        const circumstances = { ...(await recordedWhere(run, selection)), cwd }
+        added = await addRun(store, [run], { given, circumstances, selection, replace })
+      } catch (error) {
+        fail(`not added to the lake ${name}: ${formatPath(run, cwd)}: ${messageOf(error)}`)
+        if (error instanceof StoreError) return
+        continue
+      }
+      printProblems(added.tables)
+      if (json) results.push(resultOf(run, added))
+      else if (!quiet) printResult(`${printable(addedText(added, name))}\n`)
+    }
+  })
+  if (json) printResult(jsonText(results))
+}
+
+/** Returns what a program gets to know about a run. @param {string} input @param {import('./add-run.js').Added} added */
+function resultOf(input, { outcome, facts, tables }) {
+  return { input, outcome, ...facts, ...tables }
+}
+
+/**
+ * Returns where a run was recorded, and when its commit was there at the latest.
+ * @param {string} run a path @param {import('../../index.js').Selection} selection
+ */
+async function recordedWhere(run, selection) {
+  const { processes } = await report(run, { top: 0, ...selection })
+  const pids = new Set(processes.map(({ pid }) => pid))
+  const isFirst = (/** @type {{ parentPid?: number }} */ { parentPid }) =>
+    parentPid === undefined || !pids.has(parentPid)
+  const places = processes.filter((process) => process.cwd !== undefined)
+  const [first] = [...places.filter(isFirst), ...places].sort((a, b) => a.startMs - b.startMs)
+  return { recordedIn: first?.cwd, knownMs: fs.statSync(run).mtimeMs }
+}
+
+module.exports = { add }
