@@ -268,5 +268,6 @@ test('wrong variables are named, without their values', async () => {
   assert.match(flag, /its address is http:/)
   const half = await wrong({ AWS_SECRET_ACCESS_KEY: '' })
   assert.match(half, /the variables AWS_… cannot be used: .* are both set/)
-  for (const message of [secret, token, time, flag, half]) assert.ok(!message.includes(SECRET), message)
+  for (const message of [secret, token, time, flag, half])
+    assert.ok(!message.includes(SECRET), message)
 })
