@@ -131,7 +131,7 @@ async function compareRuns(lake, base, head, rules, { absolute = false }) {
     const isOf = (/** @type {Rule} */ rule) =>
       rule.kind === kind || (kind === 'owner' && !Object.hasOwn(ITEMS, rule.kind))
     const wanted = rules.filter((rule) => rule.name !== undefined && isOf(rule))
-    const names = wanted.map(({ name = '' }) => (kind === 'label' ? valueOf(name) : name))
+    const names = wanted.map(({ name = '' }) => (kind === 'label' ? afterKey(name) : name))
     const least = TESTED * Math.min(base.length, head.length)
     const rows = await lake.query(queries.timesOf(kind, runs, { least, wanted: names }))
     tested.push(...itemsOf(kind, rows, [base, head], wanted, absolute))
@@ -158,7 +158,7 @@ async function compareRuns(lake, base, head, rules, { absolute = false }) {
 }
 
 /** Returns the value of a label. @param {string} label */
-const valueOf = (label) => label.slice(label.indexOf('=') + 1)
+const afterKey = (label) => label.slice(label.indexOf('=') + 1)
 
 /** @param {Run[]} base @param {Run[]} head @returns {Tested[]} */
 function totalsOf(base, head) {
@@ -200,9 +200,8 @@ function itemsOf(kind, rows, sides, wanted, absolute) {
   const workMs = Math.max(mean(base.map(busyOf)), mean(head.map(busyOf))) / 1000
   const intervalMs = mean(runs.map((run) => run.interval_us)) / 1000
   const sampled = absolute ? intervalMs : intervalMs / Math.max(1, workMs)
-  const measures = /** @type {const} */ (
-    kind === 'label' || !hasTotal ? ['self'] : ['self', 'total']
-  )
+  /** @type {('self' | 'total')[]} */
+  const measures = kind === 'label' || !hasTotal ? ['self'] : ['self', 'total']
   /** @type {Tested[]} */
   const tested = []
   for (const { of, ...times } of items.values()) {

@@ -210,7 +210,11 @@ async function run(work) {
   try {
     return await work()
   } catch (error) {
-    throw new Error(messageOf(error).trimEnd())
+    throw new Error(
+      messageOf(error)
+        .replace(/^Failed to [a-z ]+: /, '')
+        .trimEnd(),
+    )
   }
 }
 

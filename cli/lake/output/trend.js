@@ -4,7 +4,7 @@
 
 const { formatShare, formatTime, printable } = require('../../terminal/format.js')
 const { codeCell, codeSpan, heading, plainText, table } = require('../../terminal/markdown-text.js')
-const { TIME, cutEnd, cutLines } = require('../../terminal/width.js')
+const { TIME, cutEnd, cutLines, padEnd } = require('../../terminal/width.js')
 const { htmlPage, htmlTable, named } = require('./page.js')
 const { drawColumns } = require('./svg.js')
 
@@ -32,6 +32,9 @@ function titleOf(answer, quote) {
 /** @param {Point} point */
 const labelOf = ({ at }) => at ?? '(no commit)'
 
+/** Returns what stands for a commit or a day where there is little room. @param {Point} point */
+const shortLabel = (point) => Array.from(labelOf(point)).slice(0, AT).join('')
+
 /** @param {Answer} answer @param {Point} point */
 function cellsOf(answer, { median, p25, p75, p95, runs, runsWith }) {
   return [...[median, p25, p75, p95].map(formatOf(answer)), String(runs), String(runsWith)]
@@ -50,7 +53,7 @@ function text(answer, { columns, rows: height }) {
   const most = Math.max(0, ...answer.points.map(({ median }) => median)) || 1
   const draw = (/** @type {string[]} */ cells) => cells.map((cell) => cell.padStart(TIME)).join(' ')
   const rows = answer.points.map((point) => {
-    const at = cutEnd(printable(labelOf(point)), AT).padEnd(AT)
+    const at = padEnd(cutEnd(printable(shortLabel(point)), AT), AT)
     const drawn = bar(point.median / most, height === undefined)
     return `  ${at} ${draw(cellsOf(answer, point))}  ${drawn}`
   })
@@ -84,7 +87,7 @@ function html(answer) {
   }
   const columns = answer.points.map((point) => {
     const { at, p25, median, p75 } = point
-    const label = cutEnd(labelOf(point), AT)
+    const label = shortLabel(point)
     const title = `${labelOf(point)}: median ${format(median)} of ${point.runs} runs`
     return { label, title, p25, median, p75, runs: runs.get(at) ?? [] }
   })

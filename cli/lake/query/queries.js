@@ -48,7 +48,7 @@ function top(kind, where, rows, { label = false, dialect = DIALECTS.duckdb } = {
   ), per_run AS (
     SELECT t.repo AS repo, t.run_id AS run_id, ${of('l')}, sum(self_us) AS own, ${WHOLE} AS whole,
       1 AS seen
-    FROM ${table} t JOIN largest l ON ${equal('t', 'l')} WHERE ${all}
+    FROM (SELECT * FROM ${table} WHERE ${all}) t JOIN largest l ON ${equal('t', 'l')}
     GROUP BY t.repo, t.run_id, ${keys.map((key) => `l.${key}`).join(', ')}
   ), padded AS (
     SELECT ${of('l')}, coalesce(p.own, 0) AS own, coalesce(p.whole, 0) AS whole,
