@@ -6,6 +6,7 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
+const { DuckDBInstance } = require('@duckdb/node-api')
 const { loadDuckdb } = require('../../cli/lake/duckdb.js')
 const { cli } = require('../helpers/cli.js')
 const { filesIn, temporaryDirectory } = require('../helpers/files.js')
@@ -134,11 +135,26 @@ test('a lake that was compacted, or whose path looks like its folders, gives the
   }
 })
 
-test('a run that was added again, and columns of later versions, change nothing', async () => {
+test('a run that was added again counts once', async () => {
   const folder = await writeLake(RUNS)
   const expected = await json('top', folder)
   await writeLake([{ ...RUNS[0], hash: 'f'.repeat(16), id: hex('run 0') }], { folder })
   assert.deepEqual(await json('top', folder), expected)
+})
+
+test('columns of a later version, in one of the files, change nothing', async () => {
+  const lake = await writeLake(RUNS)
+  const expected = await json('top', lake)
+  const day = path.join(lake, 'v1', 'functions', 'repo=org%2Fapp', 'date=2026-11-02')
+  const [file] = filesIn(day, '.parquet')
+  const instance = await DuckDBInstance.create(':memory:')
+  const connection = await instance.connect()
+  const query = `SELECT 1 AS future, * FROM read_parquet('${file}', hive_partitioning = false)`
+  await connection.run(`CREATE TABLE made AS ${query}`)
+  await connection.run(`COPY made TO '${file}' (FORMAT parquet)`)
+  connection.closeSync()
+  instance.closeSync()
+  assert.deepEqual(await json('top', lake), expected)
 })
 
 test('an empty lake has no rows, and no folder is no lake', async () => {
@@ -173,34 +189,33 @@ test('a file that is broken or foreign is named', async () => {
 })
 
 test('a missing DuckDB, an old one and one that fails say what to do', () => {
-  const project = temporaryDirectory()
   const own = path.join(temporaryDirectory(), 'cli.js')
-  fs.writeFileSync(path.join(project, 'pnpm-lock.yaml'), '')
   const remedy = 'run: pnpm add --save-dev @duckdb/node-api'
-  const load = () => loadDuckdb(project, own)
-  assert.throws(load, { message: new RegExp(`is not installed; ${remedy}$`) })
-  const folder = path.join(project, 'node_modules', '@duckdb', 'node-api')
-  fs.mkdirSync(folder, { recursive: true })
   for (const [source, expected] of [
+    [undefined, `is not installed; ${remedy}$`],
     ['exports.version = () => "v1.4.9"', `is too old \\(1\\.5 is needed\\); ${remedy}$`],
     ['exports.version = () => "v0.9.0"; exports.DuckDBInstance = { create() {} }', 'is too old'],
+    ['exports.DuckDBInstance = { create() {} }', 'is too old'],
     ['throw new Error("no binary\\nof this system")', 'cannot be loaded \\(no binary\\)'],
   ]) {
-    // require() keeps what it has loaded.
-    const main = `${hex(source)}.js`
-    fs.writeFileSync(path.join(folder, 'package.json'), JSON.stringify({ main }))
-    fs.writeFileSync(path.join(folder, main), source)
-    assert.throws(load, { message: new RegExp(expected) }, source)
-    fs.rmSync(path.join(folder, main))
+    const project = temporaryDirectory()
+    fs.writeFileSync(path.join(project, 'pnpm-lock.yaml'), '')
+    if (source !== undefined) writeModule(project, source)
+    const message = new RegExp(String(expected))
+    assert.throws(() => loadDuckdb(project, own), { message }, source)
   }
 })
 
-test('the DuckDB of the project is taken before that of this package', () => {
-  const project = temporaryDirectory()
+/** Writes a module in the place of DuckDB. @param {string} project @param {string} source */
+function writeModule(project, source) {
   const folder = path.join(project, 'node_modules', '@duckdb', 'node-api')
   fs.mkdirSync(folder, { recursive: true })
-  const source = 'exports.version = () => "v2.0.0"; exports.DuckDBInstance = { create() {} }'
   fs.writeFileSync(path.join(folder, 'index.js'), source)
+}
+
+test('the DuckDB of the project is taken before that of this package', () => {
+  const project = temporaryDirectory()
+  writeModule(project, 'exports.version = () => "v2.0.0"; exports.DuckDBInstance = { create() {} }')
   assert.equal(loadDuckdb(project).version(), 'v2.0.0')
   assert.match(loadDuckdb(temporaryDirectory()).version(), /^v1\.5\./)
 })
