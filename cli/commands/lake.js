@@ -5,7 +5,14 @@
 const { examples } = require('../options.js')
 
 /** The commands in the order of the help. @type {{ define: (lake: import('commander').Command) => void }[]} */
-const COMMANDS = [require('./lake/add.js'), require('./lake/compact.js')]
+const COMMANDS = [
+  require('./lake/add.js'),
+  require('./lake/top.js'),
+  require('./lake/trend.js'),
+  require('./lake/compare.js'),
+  require('./lake/sql.js'),
+  require('./lake/compact.js'),
+]
 
 /** @param {import('commander').Command} program */
 function define(program) {

@@ -1,6 +1,7 @@
 //! What has changed between two sets of runs.
 
 pub(crate) mod compare;
+pub(crate) mod given;
 mod items;
 pub(crate) mod json;
 mod matching;
