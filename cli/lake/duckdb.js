@@ -238,4 +238,4 @@ const messageOf = (error) => (error instanceof Error ? error.message : String(er
 /** @param {unknown} error */
 const firstLine = (error) => messageOf(error).split('\n', 1)[0]
 
-module.exports = { loadDuckdb, openLake, literal }
+module.exports = { checkFiles, loadDuckdb, openLake, literal }

@@ -5,7 +5,7 @@
 const crypto = require('node:crypto')
 const fs = require('node:fs')
 const path = require('node:path')
-const { literal, loadDuckdb } = require('../duckdb.js')
+const { checkFiles, literal, loadDuckdb } = require('../duckdb.js')
 
 /** The tables, and the order of their rows: what is asked for together stands together. @type {Record<string, string>} */
 const ORDER = {
@@ -28,8 +28,10 @@ const ROW_GROUP = 50_000
 /** Memory that DuckDB takes at the most; what has no place goes to the folder. */
 const MEMORY = '512MiB'
 const THREADS = 2
-/** Digits of a stem. */
+/** Digits of a stem's parts. */
 const DIGITS = 16
+/** The name of a file that has one run. */
+const OF_ONE_RUN = /^[0-9a-f]{16}-[0-9a-f]{16}\.parquet$/
 
 /** @typedef {import('@duckdb/node-api').DuckDBConnection} Connection */
 /** @typedef {Record<string, string | undefined>} Source the paths of a stem, by table */
@@ -43,6 +45,7 @@ const DIGITS = 16
  */
 async function rewrite(sources, folder, salt) {
   return withDuckdb(folder, async (connection) => {
+    for (const table of TABLES) await checkSources(connection, table, sources)
     const runs = await chooseRuns(connection, sources)
     const hash = crypto.createHash('sha256').update(salt)
     for (const table of TABLES) {
@@ -81,6 +84,28 @@ async function withDuckdb(folder, work) {
     )
   } finally {
     instance.closeSync()
+  }
+}
+
+/**
+ * Throws if a file is not of the table, or has another run than its name says: somebody put it there.
+ * @param {Connection} connection @param {typeof TABLES[number]} table @param {Source[]} sources
+ */
+async function checkSources(connection, table, sources) {
+  const files = sources.flatMap((source) => source[table] ?? [])
+  if (files.length === 0) return
+  await checkFiles(connection, /** @type {any} */ (table), files)
+  const plain = files.filter((file) => OF_ONE_RUN.test(path.basename(file)))
+  if (plain.length === 0) return
+  const reader = await connection.runAndReadAll(
+    `SELECT DISTINCT lake_file FROM read_parquet(${list(plain)}, filename = 'lake_file', union_by_name = true,
+       hive_partitioning = false) WHERE parse_filename(lake_file)[:${DIGITS}] <> run_id LIMIT 1`,
+  )
+  const [other] = reader.getRows()
+  if (other !== undefined) {
+    throw new Error(
+      `${other[0]} has another run than its name says: it is not of a lake; remove it`,
+    )
   }
 }
 
