@@ -284,7 +284,8 @@ impl Loaded {
         if !self.session.processes.is_empty() {
             return Ok(());
         }
-        if let Some(slice) = self.slice {
+        let is_unread = self.inputs == 0 && !self.failed.is_empty();
+        if let Some(slice) = self.slice.filter(|_| !is_unread) {
             return Err(slice.reason());
         }
         let reasons: Vec<String> = self
