@@ -7,24 +7,25 @@ use std::path::{Path, PathBuf};
 use syn::visit::{self, Visit};
 
 /// The folders in steps. A folder uses only folders of the steps before its own. The compiler keeps
-/// `recorder` and `tools` apart: they are crates that only know `core`.
+/// `recorder`, `tools` and `fleet` apart: they are crates, of which two know only `core`, and `fleet` none.
 const STEPS: [&[&str]; 9] = [
-    &["core/base"],
-    &["core/profile"],
-    &["core/format", "core/files"],
+    &["core/base", "fleet/layout"],
+    &["core/profile", "fleet/live", "fleet/store"],
+    &["core/format", "core/files", "fleet/lake"],
     &["recorder/sampler", "tools/read"],
     &["recorder/record", "tools/shared", "tools/merge", "tools/check"],
     &["tools/page", "tools/follow"],
     &["tools/report", "tools/convert"],
     &["tools/compare"],
-    &["recorder/exports", "tools/exports"],
+    &["recorder/exports", "tools/exports", "fleet/exports"],
 ];
 
 /// Where `napi` may be named: the exports, V8's side of the sampler, and what belongs to a thread's
 /// environment.
-const NAPI_ROOMS: [&str; 8] = [
+const NAPI_ROOMS: [&str; 9] = [
     "recorder/exports/",
     "tools/exports/",
+    "fleet/exports/",
     "recorder/sampler/v8/",
     "recorder/record/thread/armed.rs",
     "recorder/record/thread/conditions.rs",

@@ -1,0 +1,237 @@
+'use strict'
+
+// Opens a lake in DuckDB, an optional package that only these commands load: views over the live files.
+
+const { createRequire } = require('node:module')
+const os = require('node:os')
+const path = require('node:path')
+const { commandToAdd, findProject } = require('../../lib/addon/package-manager.js')
+const { listLive } = require('./local-files.js')
+const { TABLES, columnsOf } = require('./schema.js')
+const { plainValue } = require('./values.js')
+
+/** @typedef {import('@duckdb/node-api').DuckDBConnection} Connection */
+/** @typedef {import('@duckdb/node-api').DuckDBResultReader} Reader */
+/** @typedef {import('./schema.js').TableName} TableName */
+/** @typedef {Record<string, string | number | null>} Params values of `$name` in a query */
+/**
+ * @typedef {object} OpenOptions
+ * @property {string} [repo] only this repository
+ * @property {string} [from] first day, yyyy-mm-dd
+ * @property {string} [to] last day
+ * @property {TableName[]} [tables] default: all
+ *
+ * @typedef {object} Table
+ * @property {{ name: string, type: string }[]} columns
+ * @property {any[][]} rows
+ *
+ * @typedef {object} Lake
+ * @property {(sql: string, params?: Params) => Promise<Record<string, any>[]>} query
+ * @property {(sql: string) => Promise<Table>} read runs one statement of a user, which only reads
+ * @property {() => void} close
+ */
+
+const NAME = '@duckdb/node-api'
+/** The oldest version that is known to work: major and minor. */
+const OLDEST = [1, 5]
+/** Part of the machine's memory that DuckDB may take. It has a folder for nothing more. */
+const MEMORY_PART = 0.5
+/** Statements that only read. Others could write over a file of the lake. */
+const READING = ['SELECT', 'EXPLAIN']
+/** The last two folders of a file, as patterns of DuckDB. */
+const REPO_IN_PATH = String.raw`[/\\]repo=([^/\\]*)[/\\]date=[^/\\]*[/\\][^/\\]*$`
+const DATE_IN_PATH = String.raw`[/\\]date=([^/\\]*)[/\\][^/\\]*$`
+
+/**
+ * Returns DuckDB as the project sees it, or else as this package does. Throws an error for the user if
+ * neither can be used.
+ * @param {string} project the working directory @param {string} [own] the place of this package
+ * @returns {typeof import('@duckdb/node-api')}
+ */
+function loadDuckdb(project, own = __filename) {
+  const remedy = `run: ${commandToAdd(findProject(project).manager, NAME)}`
+  for (const place of [path.join(project, 'package.json'), own]) {
+    let file
+    try {
+      file = createRequire(place).resolve(NAME)
+    } catch {
+      continue
+    }
+    const found = attempt(() => createRequire(place)(file), remedy)
+    const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(String(found.version?.())) ?? []
+    const isOld =
+      Number(major) < OLDEST[0] || (Number(major) === OLDEST[0] && Number(minor) < OLDEST[1])
+    if (major === undefined || isOld || typeof found.DuckDBInstance?.create !== 'function') {
+      throw new Error(`the installed ${NAME} is too old (${OLDEST.join('.')} is needed); ${remedy}`)
+    }
+    return found
+  }
+  throw new Error(`questions to a lake need the package ${NAME}, which is not installed; ${remedy}`)
+}
+
+/** @template T @param {() => T} load @param {string} remedy @returns {T} */
+function attempt(load, remedy) {
+  try {
+    return load()
+  } catch (error) {
+    const [reason] = messageOf(error).split('\n', 1)
+    throw new Error(`the installed ${NAME} cannot be loaded (${reason}); ${remedy}`)
+  }
+}
+
+/**
+ * Opens the live files of a lake. Views have the names of the tables, and also the columns `repo` and
+ * `date`. The database is in memory, and reads no other files.
+ * @param {string} lake a folder, or the address of an object store
+ * @param {OpenOptions} [options] @param {string} [project] the working directory
+ * @returns {Promise<Lake>}
+ */
+async function openLake(lake, { tables = TABLES, ...range } = {}, project = process.cwd()) {
+  const duckdb = loadDuckdb(project)
+  const { files } = await listLive(lake, { ...range, tables })
+  const instance = await duckdb.DuckDBInstance.create(':memory:', settings())
+  const connection = await instance.connect()
+  const close = () => {
+    connection.closeSync()
+    instance.closeSync()
+  }
+  try {
+    for (const table of tables) await addView(connection, table, files[table] ?? [])
+    await lock(
+      connection,
+      tables.flatMap((table) => files[table] ?? []),
+    )
+  } catch (error) {
+    close()
+    throw error
+  }
+  return {
+    query: async (sql, params) => objectsOf(await run(() => connection.runAndReadAll(sql, params))),
+    read: (sql) => readOnly(duckdb, connection, sql),
+    close,
+  }
+}
+
+/** Returns settings that hold from the start. @returns {Record<string, string>} */
+function settings() {
+  return {
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    memory_limit: `${Math.floor((MEMORY_PART * os.totalmem()) / 2 ** 20)}MiB`,
+    // Nothing is written to the working directory where memory is short.
+    temp_directory: '',
+    threads: String(Math.max(1, os.cpus().length)),
+  }
+}
+
+/** Adds the view of a table. @param {Connection} connection @param {TableName} table @param {string[]} files */
+async function addView(connection, table, files) {
+  const columns = columnsOf(table)
+  if (files.length === 0) {
+    const empty = columns.map(([name, type]) => `CAST(NULL AS ${type}) AS "${name}"`)
+    await connection.run(`CREATE VIEW ${table} AS SELECT ${empty.join(', ')} WHERE false`)
+    return
+  }
+  await checkFiles(connection, table, files)
+  // DuckDB's own reading of such paths would also take a folder `key=value` above the lake for a column.
+  const part = (/** @type {string} */ pattern) => `regexp_extract(lake_file, '${pattern}', 1)`
+  const source = `read_parquet(${listLiteral(files)}, hive_partitioning = false,
+    union_by_name = true, filename = 'lake_file')`
+  const view = `SELECT * EXCLUDE (lake_file), url_decode(${part(REPO_IN_PATH)}) AS repo,
+    CAST(${part(DATE_IN_PATH)} AS DATE) AS "date" FROM ${source}`
+  await run(() => connection.run(`CREATE VIEW ${table} AS ${view}`))
+}
+
+/**
+ * Throws an error that names a file that is damaged, or is not such a table.
+ * @param {Connection} connection @param {TableName} table @param {string[]} files
+ */
+async function checkFiles(connection, table, files) {
+  const inFile = columnsOf(table).filter(([name]) => name !== 'repo' && name !== 'date')
+  const names = listLiteral(inFile.map(([name]) => name))
+  const sql = `SELECT file_name, count(DISTINCT name) AS known
+    FROM parquet_schema(${listLiteral(files)}) WHERE list_contains(${names}, name)
+    GROUP BY file_name`
+  /** @type {Record<string, any>[]} */
+  let rows
+  try {
+    rows = objectsOf(await connection.runAndReadAll(sql))
+  } catch (error) {
+    const text = messageOf(error)
+    const file = files.find((file) => text.includes(file))
+    if (file === undefined) throw new Error(firstLine(error))
+    throw new Error(
+      `${file} is not a whole Parquet file: it is damaged, or not of a lake; remove it (${firstLine(error)})`,
+    )
+  }
+  const known = new Map(rows.map(({ file_name, known }) => [file_name, known]))
+  const foreign = files.find((file) => known.get(file) !== inFile.length)
+  if (foreign !== undefined) {
+    throw new Error(
+      `${foreign} lacks columns of the table ${table}: it is not of a lake; remove it`,
+    )
+  }
+}
+
+/** Takes away all access but to these files. @param {Connection} connection @param {string[]} files */
+async function lock(connection, files) {
+  await connection.run(`SET allowed_paths = ${listLiteral(files)}`)
+  await connection.run('SET enable_external_access = false')
+  await connection.run('SET lock_configuration = true')
+}
+
+/**
+ * @param {typeof import('@duckdb/node-api')} duckdb @param {Connection} connection @param {string} sql
+ * @returns {Promise<Table>}
+ */
+async function readOnly(duckdb, connection, sql) {
+  // DuckDB tells an empty list of statements by an error without words.
+  const isEmpty = sql.replace(/--.*|;|\s/g, '') === ''
+  const statements = isEmpty ? undefined : await run(() => connection.extractStatements(sql))
+  if (statements?.count !== 1) {
+    throw new Error(`a query is one statement, not ${statements?.count ?? 0}`)
+  }
+  const prepared = await run(() => statements.prepare(0))
+  const kind = duckdb.StatementType[prepared.statementType]
+  if (!READING.includes(kind)) {
+    throw new Error(`a query only reads (SELECT, WITH, EXPLAIN, DESCRIBE); this is ${kind}`)
+  }
+  const reader = await run(() => prepared.runAndReadAll())
+  const names = reader.columnNames()
+  const types = reader.columnTypes()
+  return {
+    columns: names.map((name, index) => ({ name, type: String(types[index]) })),
+    rows: reader.getRows().map((row) => row.map(plainValue)),
+  }
+}
+
+/** Passes an error of DuckDB on without its stack. @template T @param {() => Promise<T>} work */
+async function run(work) {
+  try {
+    return await work()
+  } catch (error) {
+    throw new Error(messageOf(error).trimEnd())
+  }
+}
+
+/** @param {Reader} reader */
+function objectsOf(reader) {
+  const names = reader.columnNames()
+  return reader
+    .getRows()
+    .map((row) => Object.fromEntries(names.map((name, at) => [name, plainValue(row[at])])))
+}
+
+/** Returns texts as a list of SQL. @param {string[]} texts */
+const listLiteral = (texts) => `[${texts.map(literal).join(', ')}]`
+
+/** Returns a text as SQL. @param {string} text */
+const literal = (text) => `'${text.replaceAll("'", "''")}'`
+
+/** @param {unknown} error */
+const messageOf = (error) => (error instanceof Error ? error.message : String(error))
+
+/** @param {unknown} error */
+const firstLine = (error) => messageOf(error).split('\n', 1)[0]
+
+module.exports = { loadDuckdb, openLake, literal }

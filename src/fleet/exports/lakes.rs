@@ -1,0 +1,108 @@
+//! Functions that JavaScript calls to work with a lake. The work runs on other threads; requests and answers
+//! are JSON.
+#![allow(unsafe_code)] // napi's macros write it.
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use napi::bindgen_prelude::*;
+use napi_derive::napi;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::runtime;
+
+use crate::lake::handle::Lake;
+use crate::store::failure::LakeError;
+
+/// Threads for requests that run side by side.
+const THREADS: usize = 8;
+
+/// JSON, or a message for the user.
+type LakeResult = std::result::Result<String, String>;
+
+/// Work for a thread of libuv's pool.
+pub(crate) struct LakeWork(Option<Box<dyn FnOnce() -> LakeResult + Send>>);
+
+impl Task for LakeWork {
+    type Output = String;
+    type JsValue = String;
+
+    fn compute(&mut self) -> Result<String> {
+        let work = self.0.take().ok_or_else(|| Error::from_reason("the work has run already"))?;
+        // A panic here would end the program.
+        let result = catch_unwind(AssertUnwindSafe(work));
+        result
+            .unwrap_or_else(|_| Err("an internal error happened; please report it".into()))
+            .map_err(Error::from_reason)
+    }
+
+    fn resolve(&mut self, _env: Env, json: String) -> Result<String> {
+        Ok(json)
+    }
+}
+
+/// Returns the version of the package that this addon belongs to.
+#[napi(js_name = "cpuProfVersion", catch_unwind)]
+pub(crate) fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// Reads the address of a lake, `variables` are those of an object store: `AWS_…`. Nothing is opened.
+#[napi(js_name = "cpuProfLakeOpen", catch_unwind)]
+pub(crate) fn open(
+    lake: String,
+    variables: HashMap<String, String>,
+) -> Result<External<Arc<Lake>>> {
+    let lake = Lake::of(lake, variables.into_iter().collect());
+    lake.map(|lake| External::new(Arc::new(lake))).map_err(|error| Error::from_reason(error.0))
+}
+
+/// Returns whether a lake is in an object store.
+#[napi(js_name = "cpuProfLakeIsRemote", catch_unwind)]
+pub(crate) fn is_remote(lake: &External<Arc<Lake>>) -> bool {
+    lake.is_remote()
+}
+
+/// Adds a run. Takes an `AddRequest`, and returns an `AddOutcome`.
+#[napi(js_name = "cpuProfLakeAdd", catch_unwind)]
+pub(crate) fn add(lake: &External<Arc<Lake>>, request: String) -> AsyncTask<LakeWork> {
+    task(lake, request, async |lake, request| lake.add(&request).await)
+}
+
+/// Tells what is live, and gets the files. Takes a `LiveRequest`, and returns a `LiveAnswer`.
+#[napi(js_name = "cpuProfLakeLive", catch_unwind)]
+pub(crate) fn live(lake: &External<Arc<Lake>>, request: String) -> AsyncTask<LakeWork> {
+    task(lake, request, async |lake, request| lake.live(&request).await)
+}
+
+/// Commits a change. Takes a `CommitRequest`, and returns whether no other change has the number.
+#[napi(js_name = "cpuProfLakeCommit", catch_unwind)]
+pub(crate) fn commit(lake: &External<Arc<Lake>>, request: String) -> AsyncTask<LakeWork> {
+    task(lake, request, async |lake, request| lake.commit(&request).await)
+}
+
+/// Removes what nobody reads. Takes a `SweepRequest`, and returns the count of removed files.
+#[napi(js_name = "cpuProfLakeSweep", catch_unwind)]
+pub(crate) fn sweep(lake: &External<Arc<Lake>>, request: String) -> AsyncTask<LakeWork> {
+    task(lake, request, async |lake, request| lake.sweep(&request).await)
+}
+
+/// Reads a request, and runs what it asks for.
+fn task<R: DeserializeOwned, A: Serialize>(
+    lake: &External<Arc<Lake>>,
+    request: String,
+    work: impl AsyncFnOnce(&Lake, R) -> std::result::Result<A, LakeError> + Send + 'static,
+) -> AsyncTask<LakeWork> {
+    let lake = Arc::clone(lake);
+    AsyncTask::new(LakeWork(Some(Box::new(move || {
+        let request = serde_json::from_str(&request).map_err(|error| error.to_string())?;
+        let runtime = runtime::Builder::new_current_thread()
+            .enable_time()
+            .max_blocking_threads(THREADS)
+            .build()
+            .map_err(|error| format!("threads cannot be started: {error}"))?;
+        let answer = runtime.block_on(work(&lake, request)).map_err(|error| error.0)?;
+        serde_json::to_string(&answer).map_err(|error| error.to_string())
+    }))))
+}

@@ -1,0 +1,3 @@
+//! The functions that JavaScript calls to keep runs on other machines.
+
+mod lakes;

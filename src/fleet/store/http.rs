@@ -1,0 +1,206 @@
+//! HTTP for the object store's library: one client, which blocks a thread for each request.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use http::{Method, Request, Response, Uri};
+use http_body_util::BodyExt;
+use object_store::ClientOptions;
+use object_store::client::{
+    ClientConfigKey, HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest,
+    HttpResponse, HttpService,
+};
+use ureq::Agent;
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+
+use super::failure::{Failure, Failures};
+use super::limits::{Limits, MACHINE_TIME, MOST_BYTES};
+use super::xml::error_code;
+
+/// The address at which a machine in a cloud tells its credentials.
+const MACHINE: &str = "169.254.169.254";
+
+/// The variable that names a file of certificates.
+pub(super) const CA_VARIABLE: &str = "AWS_CA_BUNDLE";
+
+/// Makes clients.
+#[derive(Debug, Clone)]
+pub(super) struct Connector {
+    agent: Agent,
+    limits: Limits,
+    failures: Arc<Failures>,
+    /// Whether a variable says where credentials come from.
+    has_source: bool,
+}
+
+impl Connector {
+    /// `certificates` is PEM: the authorities that are trusted instead of Mozilla's list.
+    pub(super) fn new(
+        limits: Limits,
+        certificates: Option<&[u8]>,
+        failures: Arc<Failures>,
+        has_source: bool,
+    ) -> Result<Self, String> {
+        let roots = certificates.map_or(Ok(RootCerts::WebPki), roots_of)?;
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .user_agent(concat!("cpu-prof/", env!("CARGO_PKG_VERSION")))
+            .tls_config(TlsConfig::builder().root_certs(roots).build())
+            .build();
+        Ok(Self { agent: config.into(), limits, failures, has_source })
+    }
+}
+
+/// Reads the certificates of a file.
+fn roots_of(pem: &[u8]) -> Result<RootCerts, String> {
+    let certificates: Vec<Certificate<'static>> = parse_pem(pem)
+        .filter_map(|item| match item {
+            Ok(PemItem::Certificate(certificate)) => Some(certificate),
+            _ => None,
+        })
+        .collect();
+    if certificates.is_empty() {
+        return Err(format!("{CA_VARIABLE} names a file without a certificate (PEM)"));
+    }
+    Ok(RootCerts::Specific(Arc::new(certificates)))
+}
+
+impl HttpConnector for Connector {
+    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        let allows_http =
+            options.get_config_value(&ClientConfigKey::AllowHttp).as_deref() == Some("true");
+        Ok(HttpClient::new(Client { connector: self.clone(), allows_http }))
+    }
+}
+
+/// A client, whose requests run side by side on threads of the runtime.
+#[derive(Debug)]
+struct Client {
+    connector: Connector,
+    allows_http: bool,
+}
+
+#[async_trait]
+impl HttpService for Client {
+    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let (parts, body) = request.into_parts();
+        // The payload is in memory already.
+        let body = body.collect().await?.to_bytes();
+        let request = Request::from_parts(parts, body.to_vec());
+        let (connector, allows_http) = (self.connector.clone(), self.allows_http);
+        let exchange = move || {
+            let answer = connector.exchange(request, allows_http);
+            answer.map_err(|(kind, failure)| {
+                connector.failures.note(failure.clone());
+                HttpError::new(kind, io::Error::other(failure.to_string()))
+            })
+        };
+        let answer = tokio::task::spawn_blocking(exchange).await;
+        let (parts, body) =
+            answer.map_err(|error| HttpError::new(HttpErrorKind::Unknown, error))??.into_parts();
+        Ok(HttpResponse::from_parts(parts, body.into()))
+    }
+}
+
+/// What failed, and whether it is worth another attempt.
+type FailedExchange = (HttpErrorKind, Failure);
+
+impl Connector {
+    /// Sends a request, and returns the whole answer. Notes an answer that tells of an error.
+    fn exchange(
+        &self,
+        request: Request<Vec<u8>>,
+        allows_http: bool,
+    ) -> Result<Response<Vec<u8>>, FailedExchange> {
+        let uri = request.uri().clone();
+        if uri.scheme_str() != Some("https") && !allows_http {
+            return Err((HttpErrorKind::Unknown, Failure::Plain));
+        }
+        let is_machine = uri.host() == Some(MACHINE) && !self.has_source;
+        let failed = |error| match failure_of(error, &uri) {
+            // There are no credentials of the machine to wait for.
+            _ if is_machine => (HttpErrorKind::Unknown, Failure::NoCredentials),
+            failed => failed,
+        };
+        let connect = if is_machine { MACHINE_TIME } else { self.limits.connect };
+        let whole = self.limits.whole_for(request.body().len());
+        let answer = self.send(request, connect, whole).map_err(failed)?;
+        let (parts, mut body) = answer.into_parts();
+        let body =
+            body.with_config().limit(MOST_BYTES).read_to_vec().map_err(|error| failed(error))?;
+        if !parts.status.is_success() {
+            let failure = Failure::Status(parts.status.as_u16(), error_code(&body));
+            self.failures.note(if is_machine { Failure::NoCredentials } else { failure });
+        }
+        Ok(Response::from_parts(parts, body))
+    }
+
+    fn send(
+        &self,
+        request: Request<Vec<u8>>,
+        connect: Duration,
+        whole: Duration,
+    ) -> Result<Response<ureq::Body>, ureq::Error> {
+        let has_body = matches!(*request.method(), Method::PUT | Method::POST);
+        let (parts, body) = request.into_parts();
+        if has_body {
+            let request = self.agent.configure_request(Request::from_parts(parts, body));
+            let request = request.timeout_connect(Some(connect)).timeout_global(Some(whole));
+            return self.agent.run(request.build());
+        }
+        let request = self.agent.configure_request(Request::from_parts(parts, ()));
+        let request = request.timeout_connect(Some(connect)).timeout_global(Some(whole));
+        self.agent.run(request.build())
+    }
+}
+
+/// Returns the cause of an error of the client. Its texts can have the whole address.
+fn failure_of(error: ureq::Error, uri: &Uri) -> FailedExchange {
+    let port = uri.port_u16().map_or(String::new(), |port| format!(":{port}"));
+    // Without the name and the password that an address can begin with.
+    let host = format!("{}{port}", uri.host().unwrap_or("the server"));
+    let unreachable = |why: &str| Failure::Unreachable(host.clone(), why.to_owned());
+    match error {
+        ureq::Error::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve) => {
+            (HttpErrorKind::Connect, unreachable("no answer in time"))
+        }
+        ureq::Error::Timeout(_) => (HttpErrorKind::Timeout, Failure::Stalled(host)),
+        // A wrong name stays wrong.
+        ureq::Error::HostNotFound => (HttpErrorKind::Unknown, unreachable("no such host")),
+        ureq::Error::ConnectionFailed => (HttpErrorKind::Connect, unreachable("no connection")),
+        ureq::Error::Io(error) => match error.kind() {
+            io::ErrorKind::ConnectionRefused => {
+                (HttpErrorKind::Connect, unreachable("connection refused"))
+            }
+            io::ErrorKind::InvalidData | io::ErrorKind::Other => untrusted_or_cut(&error, host),
+            io::ErrorKind::TimedOut => (HttpErrorKind::Timeout, Failure::Stalled(host)),
+            io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => {
+                (HttpErrorKind::Connect, unreachable("no way to the host"))
+            }
+            _ => (HttpErrorKind::Interrupted, Failure::Cut(host)),
+        },
+        ureq::Error::Rustls(error) => {
+            (HttpErrorKind::Unknown, Failure::Untrusted(error.to_string()))
+        }
+        ureq::Error::Tls(why) => (HttpErrorKind::Unknown, Failure::Untrusted(why.to_owned())),
+        ureq::Error::InvalidProxyUrl => {
+            (HttpErrorKind::Unknown, unreachable("HTTPS_PROXY or HTTP_PROXY is no address"))
+        }
+        ureq::Error::ConnectProxyFailed(_) => {
+            (HttpErrorKind::Connect, unreachable("the proxy refuses"))
+        }
+        _ => (HttpErrorKind::Decode, Failure::Garbage(host)),
+    }
+}
+
+/// Tells an error of TLS, which comes within one of input and output, from a lost connection.
+fn untrusted_or_cut(error: &io::Error, host: String) -> FailedExchange {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+        Some(inner) => (HttpErrorKind::Unknown, Failure::Untrusted(inner.to_string())),
+        None => (HttpErrorKind::Interrupted, Failure::Cut(host)),
+    }
+}
