@@ -128,7 +128,7 @@ impl Search {
         let mut has_found = false;
         while let Some((row, step)) = self.clearest(critical) {
             has_found = true;
-            if step.distance_of_line > step.distance {
+            if self.is_line(row, &step) {
                 self.take_drift(row, &step);
                 self.refit(row);
                 continue;
@@ -153,6 +153,24 @@ impl Search {
         };
         let steps = self.rows.iter().enumerate().filter_map(of_row);
         steps.max_by(|a, b| a.1.distance.total_cmp(&b.1.distance))
+    }
+
+    /// Returns whether a straight line is nearer to a segment than its clearest step, and than two steps.
+    fn is_line(&mut self, row: usize, step: &Step) -> bool {
+        if step.squares_of_line <= step.squares {
+            return false;
+        }
+        let before = self.rows[row].changes.clone();
+        let place = before.partition_point(|at| *at < step.at);
+        self.rows[row].changes.insert(place, step.at);
+        self.refit(row);
+        let sides = [step.segment.start, step.at].map(|atom| self.step_around(row, atom));
+        let second = sides.iter().flatten().map(|step| step.squares).fold(0.0, f64::max);
+        // The places of two steps were chosen, which alone takes squares away.
+        let chosen = 2.0 * (step.segment.len() as f64).ln() * self.rows[row].fit.variance;
+        self.rows[row].changes = before;
+        self.refit(row);
+        step.squares_of_line > step.squares + second - chosen
     }
 
     /// Takes a slow change out of a row.

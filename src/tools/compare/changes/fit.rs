@@ -35,12 +35,9 @@ pub(super) struct Step {
     pub at: usize,
     /// How far both sides are apart, in standard errors.
     pub distance: f64,
-    /// The same for a straight line instead of a step.
-    pub distance_of_line: f64,
-    /// The difference of both sides.
-    pub size: f64,
-    /// Information about the difference, in runs.
-    pub information: f64,
+    /// Squares that the step takes away, and those that a straight line takes away.
+    pub squares: f64,
+    pub squares_of_line: f64,
     /// Rise of the line from one atom to the next.
     pub slope: f64,
 }
@@ -110,9 +107,8 @@ impl RowFit {
         Some(Step {
             at: segment.start + place,
             distance,
-            distance_of_line: along.abs() / squares.sqrt() / deviation,
-            size: -before / information,
-            information,
+            squares: before * before / information,
+            squares_of_line: along * along / squares,
             slope: along / squares,
             segment,
         })
