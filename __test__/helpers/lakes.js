@@ -111,7 +111,7 @@ const startOf = ({ start = '2026-11-01 12:00:00' }) => start
 /** @param {MadeRun} run @param {number} number */
 const stemOf = (run, number) => `${idOf(run, number)}-${run.hash ?? hex(`content ${number}`)}`
 
-/** Returns a value as SQL. @param {any} value */
+/** Returns a value as SQL. @param {any} value @returns {string} */
 function sqlOf(value) {
   if (value === undefined || value === null) return 'NULL'
   if (Array.isArray(value)) return `[${value.map(sqlOf).join(', ')}]`

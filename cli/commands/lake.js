@@ -5,7 +5,12 @@
 const { examples } = require('../options.js')
 
 /** The commands in the order of the help. @type {{ define: (lake: import('commander').Command) => void }[]} */
-const COMMANDS = []
+const COMMANDS = [
+  require('./lake/top.js'),
+  require('./lake/trend.js'),
+  require('./lake/compare.js'),
+  require('./lake/sql.js'),
+]
 
 /** @param {import('commander').Command} program */
 function define(program) {

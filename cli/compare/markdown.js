@@ -12,12 +12,12 @@ const rows = require('./rows.js')
 /** The first line, by which a bot finds its own comment again. */
 const MARK = '<!-- cpu-prof compare -->'
 
-/** @param {Comparison} comparison @param {{ top?: number }} view */
-function renderMarkdown(comparison, { top = rows.ROWS }) {
+/** @param {Comparison} comparison @param {{ top?: number, mark?: string }} view */
+function renderMarkdown(comparison, { top = rows.ROWS, mark = MARK }) {
   const { base, head, rules } = comparison
   const runs = `${formatCount(base.runs, 'run')} of the base, ${formatCount(head.runs, 'run')} of the head`
   const blocks = [
-    MARK,
+    mark,
     `**CPU profile: ${rows.verdict(comparison, codeSpan)}**`,
     `${runs}; ${rows.noiseOf(comparison)}`,
   ]

@@ -6,8 +6,8 @@ const { createRequire } = require('node:module')
 const os = require('node:os')
 const path = require('node:path')
 const { commandToAdd, findProject } = require('../../lib/addon/package-manager.js')
-const { listLive } = require('./local-files.js')
 const { TABLES, columnsOf } = require('./schema.js')
+const { openStore } = require('./store.js')
 const { plainValue } = require('./values.js')
 
 /** @typedef {import('@duckdb/node-api').DuckDBConnection} Connection */
@@ -88,7 +88,7 @@ function attempt(load, remedy) {
  */
 async function openLake(lake, { tables = TABLES, ...range } = {}, project = process.cwd()) {
   const duckdb = loadDuckdb(project)
-  const { files } = await listLive(lake, { ...range, tables })
+  const { files } = await openStore(lake).live({ ...range, tables })
   const instance = await duckdb.DuckDBInstance.create(':memory:', settings())
   const connection = await instance.connect()
   const close = () => {
@@ -210,7 +210,11 @@ async function run(work) {
   try {
     return await work()
   } catch (error) {
-    throw new Error(messageOf(error).trimEnd())
+    throw new Error(
+      messageOf(error)
+        .replace(/^Failed to [a-z ]+: /, '')
+        .trimEnd(),
+    )
   }
 }
 

@@ -19,12 +19,20 @@ const PAGE = path.join(__dirname, '..', 'page')
  * @param {string} file @param {() => Promise<string>} data returns the page's data as JSON
  */
 async function writeHtml(file, data) {
+  await writePage(file, async () => renderHtml(await data()))
+}
+
+/**
+ * Writes a page, or prints it if the file is stdout. The file is whole or not there.
+ * @param {string} file @param {() => Promise<string>} render returns the page
+ */
+async function writePage(file, render) {
   const isFolder =
     file.endsWith('/') ||
     file.endsWith(path.sep) ||
     (fs.existsSync(file) && fs.statSync(file).isDirectory())
   if (isFolder) throw new Error(`${file} is a folder; --html needs the name of a file`)
-  const html = await renderHtml(await data())
+  const html = await render()
   if (isStdout(file)) return printResult(html)
   await withCleanup(() => callAddon(() => loadTools().cpuProfWriteFile(file, html)))
 }
@@ -90,4 +98,4 @@ require(0)
   return script.replaceAll('</script', '<\\/script')
 }
 
-module.exports = { writeHtml }
+module.exports = { writeHtml, writePage }

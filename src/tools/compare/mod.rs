@@ -2,6 +2,7 @@
 
 pub(crate) mod changes;
 pub(crate) mod compare;
+pub(crate) mod given;
 mod items;
 pub(crate) mod json;
 mod matching;

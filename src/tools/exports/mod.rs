@@ -2,5 +2,6 @@
 
 mod blame;
 mod follow;
+mod given;
 mod run;
 mod tools;

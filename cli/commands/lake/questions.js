@@ -1,0 +1,36 @@
+'use strict'
+
+// The options that the questions to a lake have in common.
+
+const { Option } = require('commander')
+const { parseCount } = require('../../options.js')
+
+/** The help of the argument. */
+const LAKE = 'a folder, or s3://bucket/prefix'
+
+/** Adds the options that choose runs. @param {import('commander').Command} command */
+function addScope(command) {
+  return command
+    .option('--since <time>', 'runs from this day (UTC), or this long before now: 30d, 2w, 12h')
+    .option('--until <time>', 'runs until the end of this day, likewise')
+    .option('--repo <name>', 'only runs of this repository')
+    .option('--branch <name>', 'only runs of this branch')
+    .option('--job <name>', 'only runs of this job')
+    .option('--commit <hash>', 'only runs of this commit, or of those that begin so')
+    .option('--host <name>', 'only runs on this host')
+}
+
+/** Adds the options of the output. @param {import('commander').Command} command */
+function addOutput(command) {
+  return command
+    .addOption(new Option('--json', 'print JSON').conflicts('markdown'))
+    .option('--markdown', 'print Markdown')
+    .option('--html <file>', 'also write a page (-: print the page)')
+}
+
+/** @param {import('commander').Command} command */
+function addTop(command) {
+  return command.option('--top <n>', 'rows of each table (default: 10)', parseCount)
+}
+
+module.exports = { LAKE, addScope, addOutput, addTop }

@@ -1,0 +1,62 @@
+'use strict'
+
+// Opens a lake for a question, and prints the answer, or why there is none.
+
+const exitCodes = require('../exit-codes.js')
+const { writePage } = require('../report/html.js')
+const { jsonText } = require('../terminal/format.js')
+const { fail, isStdout, messageOf, printResult } = require('../terminal/output.js')
+const { screen } = require('../terminal/width.js')
+const { openLake } = require('./duckdb.js')
+
+/**
+ * @typedef {object} Output
+ * @property {boolean} [json]
+ * @property {boolean} [markdown]
+ * @property {string} [html]
+ * @property {number} [top]
+ *
+ * @typedef {ReturnType<typeof screen>} Screen
+ */
+
+/**
+ * Asks a lake, and prints the answer as the options say. Returns the answer; undefined if there is none,
+ * which sets the exit code.
+ * @template T
+ * @param {string} folder
+ * @param {() => { range: import('./duckdb.js').OpenOptions, question: (lake: import('./duckdb.js').Lake) => Promise<T> }} plan
+ * @param {Output} output
+ * @param {{ text: (answer: T, screen: Screen) => string, markdown: (answer: T) => string, json: (answer: T) => unknown, html: (answer: T) => string }} render
+ * @returns {Promise<T | undefined>}
+ */
+async function ask(folder, plan, { json, markdown, html }, render) {
+  return orFail(async () => {
+    const { range, question } = plan()
+    const lake = await openLake(folder, { ...range, tables: ['functions', 'groups'] })
+    let answer
+    try {
+      answer = await question(lake)
+    } finally {
+      lake.close()
+    }
+    if (html !== undefined) await writePage(html, async () => render.html(answer))
+    if (html === undefined || !isStdout(html)) {
+      if (json) printResult(jsonText(render.json(answer)))
+      else if (markdown) printResult(render.markdown(answer))
+      else printResult(render.text(answer, screen(process.stdout)))
+    }
+    return answer
+  })
+}
+
+/** Does something, or prints why it cannot be done. @template T @param {() => Promise<T>} work */
+async function orFail(work) {
+  try {
+    return await work()
+  } catch (error) {
+    fail(messageOf(error), error instanceof TypeError ? exitCodes.WRONG_USAGE : undefined)
+    return undefined
+  }
+}
+
+module.exports = { ask, orFail }

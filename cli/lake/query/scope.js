@@ -1,0 +1,131 @@
+'use strict'
+
+// Chooses the runs of a question: options and selectors, as conditions of SQL with bound values.
+
+/**
+ * What chooses runs.
+ * @typedef {object} Choice
+ * @property {string} [repo]
+ * @property {string} [branch]
+ * @property {string} [job]
+ * @property {string} [commit] the start of one
+ * @property {string} [host]
+ * @property {string} [since] `30d`, or a day
+ * @property {string} [until]
+ * @property {number} [last] the newest runs
+ *
+ * @typedef {object} Scope
+ * @property {string} where a condition
+ * @property {Record<string, string>} params its values
+ * @property {{ repo?: string, from?: string, to?: string }} range what of the lake is opened
+ */
+
+const DAY = /^\d{4}-\d\d-\d\d$/
+const MS_PER_DAY = 86_400_000
+/** Milliseconds of the units of a length of time before now. @type {Record<string, number>} */
+const UNITS = { h: MS_PER_DAY / 24, d: MS_PER_DAY, w: 7 * MS_PER_DAY }
+/** Columns that are equal to a value. */
+const FACTS = /** @type {const} */ (['repo', 'branch', 'job', 'host'])
+const SELECTORS = [...FACTS, 'commit', 'date', 'last']
+
+/**
+ * Returns the condition of a choice. Days are whole, in UTC.
+ * @param {Choice} choice @param {string} [side] the start of the names of its values @param {number} [now]
+ * @returns {Scope}
+ */
+function scopeOf(choice, side = '', now = Date.now()) {
+  /** @type {Record<string, string>} */
+  const params = {}
+  const bind = (/** @type {string} */ name, /** @type {string} */ value) => {
+    params[`${side}${name}`] = value
+    return `$${side}${name}`
+  }
+  const conditions = ['1 = 1']
+  for (const name of FACTS) {
+    const value = choice[name]
+    if (value !== undefined) conditions.push(`${name} = ${bind(name, value)}`)
+  }
+  const { repo, commit, since, until } = choice
+  if (commit !== undefined) {
+    conditions.push(`substring(commit, 1, ${[...commit].length}) = ${bind('commit', commit)}`)
+  }
+  const [start, end] = [momentOf(since, now, false), momentOf(until, now, true)]
+  if (start !== undefined) {
+    conditions.push(`started_at >= CAST(${bind('since', textOf(start))} AS TIMESTAMP)`)
+  }
+  if (end !== undefined) {
+    conditions.push(`started_at < CAST(${bind('until', textOf(end))} AS TIMESTAMP)`)
+  }
+  const range = {
+    ...(repo !== undefined && { repo }),
+    ...(start !== undefined && { from: dayOf(start) }),
+    ...(end !== undefined && { to: dayOf(end) }),
+  }
+  return { where: conditions.join(' AND '), params, range }
+}
+
+/**
+ * Returns a moment, in milliseconds. Throws if the text is none.
+ * @param {string | undefined} text @param {number} now @param {boolean} isEnd whether a day is taken to its end
+ */
+function momentOf(text, now, isEnd) {
+  if (text === undefined) return undefined
+  const [, number, unit] = /^(\d{1,6})([hdw])$/.exec(text) ?? []
+  if (unit !== undefined) return now - Number(number) * UNITS[unit]
+  const day = DAY.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
+  if (Number.isNaN(day) || dayOf(day) !== text) {
+    throw new TypeError(
+      `'${text}' is no time; use a day such as 2026-11-01, or 30d, 2w, 12h before now`,
+    )
+  }
+  return isEnd ? day + MS_PER_DAY : day
+}
+
+/** @param {number} ms */
+const textOf = (ms) => new Date(ms).toISOString().replace('T', ' ').slice(0, -1)
+
+/** @param {number} ms */
+const dayOf = (ms) => new Date(ms).toISOString().slice(0, 10)
+
+/**
+ * Returns the choice of a selector: `branch=main,last=50`. Throws if the text is none.
+ * @param {string} text @param {Choice} [common] what both sides have
+ * @returns {Choice}
+ */
+function parseSelector(text, common = {}) {
+  /** @type {Choice} */
+  const choice = { ...common }
+  // A comma is a part of a value where no name follows it.
+  for (const part of text.split(/,(?=[a-z]+=)/)) {
+    const [, name = '', value = ''] = /^([a-z]+)=(.+)$/s.exec(part) ?? []
+    if (!SELECTORS.includes(name)) throw wrong(text, part)
+    if (name === 'date') {
+      const [from, to = from, ...more] = value.split('..')
+      if (more.length > 0) throw wrong(text, part)
+      Object.assign(choice, { ...(from && { since: from }), ...(to && { until: to }) })
+    } else if (name === 'last') {
+      if (!/^[1-9]\d{0,6}$/.test(value)) throw wrong(text, part)
+      choice.last = Number(value)
+    } else Object.assign(choice, { [name]: value })
+  }
+  return choice
+}
+
+/** @param {string} text @param {string} part */
+function wrong(text, part) {
+  return new TypeError(
+    `the selector '${text}' has a part that is none: '${part}'; selectors are such as branch=main, ` +
+      'commit=1a2b3c, job=build, host=ci-1, date=2026-11-01..2026-11-07, last=50, joined by commas',
+  )
+}
+
+/** Returns the part of the lake that has both. @param {Scope} a @param {Scope} b @returns {Scope['range']} */
+function unionOf({ range: a }, { range: b }) {
+  return {
+    ...(a.repo !== undefined && a.repo === b.repo && { repo: a.repo }),
+    ...(a.from && b.from && { from: [a.from, b.from].sort()[0] }),
+    ...(a.to && b.to && { to: [a.to, b.to].sort()[1] }),
+  }
+}
+
+module.exports = { scopeOf, parseSelector, unionOf }

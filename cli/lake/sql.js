@@ -1,0 +1,90 @@
+'use strict'
+
+// `cpu-prof lake sql`: runs a user's query on a lake.
+
+const { jsonText, printable } = require('../terminal/format.js')
+const { printResult } = require('../terminal/output.js')
+const { cutEnd, displayWidth, padEnd } = require('../terminal/width.js')
+const { orFail } = require('./ask.js')
+const { openLake } = require('./duckdb.js')
+
+/** @typedef {import('./duckdb.js').Table} Table */
+
+/** Columns of the widest cell of a table. */
+const WIDEST = 80
+/** Types of columns that stand at the right. */
+const IS_NUMBER = /INT|FLOAT|DOUBLE|DECIMAL/
+
+/** @param {string} folder @param {string} query @param {{ json?: boolean, csv?: boolean }} options */
+async function sql(folder, query, { json, csv }) {
+  await orFail(async () => {
+    const lake = await openLake(folder)
+    try {
+      const table = await lake.read(query)
+      printResult(json ? jsonText(objectsOf(table)) : csv ? csvOf(table) : drawTable(table))
+    } finally {
+      lake.close()
+    }
+  })
+}
+
+/** Returns rows as objects; a column whose name is taken gets a number. @param {Table} table */
+function objectsOf({ columns, rows }) {
+  /** @type {string[]} */
+  const names = []
+  for (const { name } of columns) {
+    let free = name
+    for (let number = 1; names.includes(free); number++) free = `${name}_${number}`
+    names.push(free)
+  }
+  return rows.map((row) =>
+    Object.fromEntries(names.map((name, at) => [name, withTextsOfBigInts(row[at])])),
+  )
+}
+
+/** JSON has no whole numbers beyond the exact ones: these are texts. @param {any} value @returns {any} */
+function withTextsOfBigInts(value) {
+  if (typeof value === 'bigint') return String(value)
+  if (Array.isArray(value)) return value.map(withTextsOfBigInts)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value)
+  return Object.fromEntries(entries.map(([name, each]) => [name, withTextsOfBigInts(each)]))
+}
+
+/** Returns a value as one text. @param {any} value */
+function textOf(value) {
+  if (value === null) return ''
+  return typeof value === 'object' ? JSON.stringify(withTextsOfBigInts(value)) : String(value)
+}
+
+/** @param {Table} table */
+function csvOf({ columns, rows }) {
+  const quote = (/** @type {string} */ text) =>
+    /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  const line = (/** @type {string[]} */ cells) => `${cells.map(quote).join(',')}\n`
+  return [columns.map(({ name }) => name), ...rows.map((row) => row.map(textOf))].map(line).join('')
+}
+
+/** @param {Table} table */
+function drawTable({ columns, rows }) {
+  const cells = rows.map((row) =>
+    row.map((value) => cutEnd(printable(value === null ? 'NULL' : textOf(value)), WIDEST)),
+  )
+  const heads = columns.map(({ name }) => cutEnd(printable(name), WIDEST))
+  const widths = heads.map((head, at) =>
+    Math.max(displayWidth(head), ...cells.map((row) => displayWidth(row[at]))),
+  )
+  const draw = (/** @type {string[]} */ row) =>
+    row
+      .map((cell, at) => {
+        const isNumber = IS_NUMBER.test(columns[at].type) && !columns[at].type.endsWith(']')
+        const padded = padEnd(cell, widths[at])
+        return isNumber ? padded.slice(cell.length) + cell : padded
+      })
+      .join('  ')
+      .trimEnd()
+  const rule = widths.map((width) => '─'.repeat(width)).join('  ')
+  return `${[draw(heads), rule, ...cells.map(draw)].join('\n')}\n`
+}
+
+module.exports = { sql }
