@@ -8,6 +8,7 @@ const { examples } = require('../options.js')
 const COMMANDS = [
   require('./lake/top.js'),
   require('./lake/trend.js'),
+  require('./lake/blame.js'),
   require('./lake/compare.js'),
   require('./lake/sql.js'),
 ]
