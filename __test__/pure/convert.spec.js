@@ -191,8 +191,8 @@ test('convert replaces an existing output and leaves nothing on failure', async 
     [trace, at('x.html'), /x\.html has no ending that convert knows: \.json .*\.speedscope\.json/],
     [
       trace,
-      at('x.pb.gz'),
-      /x\.pb\.gz has no ending that convert knows: \.json .*\.speedscope\.json/,
+      at('x.csv.gz'),
+      /x\.csv\.gz has no ending that convert knows: \.json .*\.speedscope\.json.*\.pb or \.pprof/,
     ],
     [trace, at('b.json/x.txt'), /could not make the folder of .*b\.json/],
     [at('b.json'), at('x.txt'), /no CPU profile/],

@@ -37,8 +37,8 @@ pub(super) fn write(session: &Session, _: &str, out: &mut dyn Write) -> io::Resu
 `,
     'src/core/format/mod.rs': ['pub mod number;', 'mod made;\npub mod number;'],
     'src/core/format/registry.rs': [
-      'pub static FORMATS: [Format; 4] = [',
-      `pub static FORMATS: [Format; 5] = [
+      'pub static FORMATS: [Format; 5] = [',
+      `pub static FORMATS: [Format; 6] = [
     Format {
         endings: &[".made"],
         about: "a made-up format",
