@@ -17,8 +17,12 @@ const { ADDONS, fileName, targetOf } = require('./targets.js')
 
 /** @typedef {import('./targets.js').Target} Target */
 
-/** The most bytes of an addon: what users download, and what a preload maps. */
-const MOST_BYTES = 4_500_000
+/** The most bytes of each addon: what users download, and what a process maps. @type {Record<string, number>} */
+const MOST_BYTES = {
+  'cpu-prof': 4_500_000,
+  'cpu-prof-tools': 4_500_000,
+  'cpu-prof-fleet': 5_800_000,
+}
 
 /** The libraries that every system of a kind has. */
 const LIBRARIES = {
@@ -35,13 +39,14 @@ const OF_NODE = /^_?(napi|node_api|uv)_/
 
 /**
  * Returns what is wrong with an addon, a line each.
- * @param {Buffer} bytes @param {Target} target @param {Needs} [needs] what was read of it
+ * @param {Buffer} bytes @param {Target} target
+ * @param {number} [most] bytes @param {Needs} [needs] what was read of it
  * @returns {string[]}
  */
-function problemsOf(bytes, target, needs = needsOf(bytes, target)) {
+function problemsOf(bytes, target, most = MOST_BYTES[ADDONS[0]], needs = needsOf(bytes, target)) {
   const problems = []
-  if (bytes.length > MOST_BYTES) {
-    problems.push(`it has ${megabytes(bytes.length)}, more than ${megabytes(MOST_BYTES)}`)
+  if (bytes.length > most) {
+    problems.push(`it has ${megabytes(bytes.length)}, more than ${megabytes(most)}`)
   }
   const { cpu, libraries, others } = needs
   if (cpu !== target.cpu) problems.push(`it is for ${cpu ?? 'another processor'}`)
@@ -141,7 +146,7 @@ function inspect(name, dir = path.join(__dirname, '..')) {
     try {
       const bytes = fs.readFileSync(path.join(dir, file))
       const needs = needsOf(bytes, target)
-      const found = problemsOf(bytes, target, needs)
+      const found = problemsOf(bytes, target, MOST_BYTES[addon], needs)
       problems.push(...found.map((problem) => `${file}: ${problem}`))
       report.push(`${file}: ${megabytes(bytes.length)}, needs ${needs.libraries.join(', ')}`)
     } catch (error) {

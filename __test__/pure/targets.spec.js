@@ -14,7 +14,7 @@ const { readElf } = require('../../scripts/inspect/elf.js')
 const { readMachO } = require('../../scripts/inspect/macho.js')
 const { readPe } = require('../../scripts/inspect/pe.js')
 const { platformManifest, platformReadme } = require('../../scripts/npm/manifests.js')
-const { TARGETS, fileName, packageName, targetOf } = require('../../scripts/targets.js')
+const { ADDONS, TARGETS, fileName, packageName, targetOf } = require('../../scripts/targets.js')
 const { temporaryDirectory, PACKAGE } = require('../helpers/files.js')
 const { NAME, stagedPackage } = require('../helpers/packages.js')
 
@@ -227,14 +227,17 @@ test('an addon has the format of its system, and a bounded size', () => {
     /it is no library of macOS on Intel/,
   )
   assert.throws(() => problemsOf(Buffer.from('text'), TARGETS['linux-x64-gnu']), /no library/)
-  const padded = Buffer.concat([OF_MUSL(), Buffer.alloc(MOST_BYTES)])
-  assert.match(
-    problemsOf(padded, TARGETS['linux-x64-musl'])[0],
-    /^it has \d\.\d\d MB, more than 4\.50/,
-  )
+  assert.deepEqual(Object.keys(MOST_BYTES), ADDONS)
+  for (const most of Object.values(MOST_BYTES)) {
+    const padded = Buffer.concat([OF_MUSL(), Buffer.alloc(most)])
+    assert.match(
+      problemsOf(padded, TARGETS['linux-x64-musl'], most)[0],
+      new RegExp(`^it has \\d\\.\\d\\d MB, more than ${(most / 1e6).toFixed(2)} MB`),
+    )
+  }
   const dir = temporaryDirectory()
   const { problems } = inspect('win32-x64', dir)
-  assert.equal(problems.length, 2)
+  assert.equal(problems.length, ADDONS.length)
   assert.match(problems[0], /^cpu-prof\.win32-x64\.node: ENOENT/)
 })
 

@@ -1,7 +1,7 @@
 'use strict'
 
 // What a target must do, on a machine that runs it: record with both sources, keep the file of a killed
-// process, merge, report, start and stop in code, and leave exit codes alone.
+// process, merge, report, start and stop in code, add to a lake, and leave exit codes alone.
 
 const assert = require('node:assert/strict')
 const { spawnSync } = require('node:child_process')
@@ -279,6 +279,19 @@ const CHECKS = {
     assert.equal(record.status, 0, record.stderr)
     assert.match(record.stderr, new RegExp(`\\b(${names.join('|')}) +`))
     assert.deepEqual(listed(after), [], after.stderr)
+    return undefined
+  },
+
+  'adds a run to a lake'(site) {
+    const store = site.place('node_modules/@org/cpu-prof/cli/lake/store.js')
+    const args = [site.place('program/lake.js'), store, site.place(site.newFolder())]
+    const { status, stdout, stderr } = site.node(args)
+    assert.equal(stderr, '')
+    assert.equal(status, 0)
+    const { outcomes, texts, told } = JSON.parse(stdout)
+    assert.deepEqual(outcomes, ['added', 'present'])
+    assert.deepEqual(texts, ['functions', 'groups', 'threads', 'stacks', 'stack_times'])
+    assert.match(told, /127\.0\.0\.1:9 cannot be reached/)
     return undefined
   },
 

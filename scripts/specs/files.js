@@ -46,6 +46,7 @@ const ANY_SOURCE = [
   'imports',
   'inspector',
   'labels',
+  'lake',
   'mcp',
   'monorepo',
   'owners',

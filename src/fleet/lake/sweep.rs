@@ -66,29 +66,20 @@ async fn sweep_partition(
         removable.iter().partition(|file| file.table == LAST_TABLE);
     let mut count = 0;
     for files in [last, details] {
-        let removals = files.into_iter().map(|file| remove(objects, partition, file));
+        let removals = files.into_iter().map(async |file| {
+            let path = partition.table_file(file.table, &file.stem);
+            // A file that was written again meanwhile is young.
+            let modified = objects.modified(&path).await?;
+            let age = modified.and_then(|modified| now.duration_since(modified).ok());
+            let is_old = age.is_some_and(|age| age >= grace);
+            if is_old {
+                objects.remove(&path).await?;
+            }
+            Ok::<_, LakeError>(is_old)
+        });
         let removed: Vec<bool> =
             stream::iter(removals).buffer_unordered(AT_ONCE).try_collect().await?;
         count += removed.into_iter().filter(|removed| *removed).count();
     }
     Ok(count)
-}
-
-/// Removes a file, unless it was written again. Returns whether it did.
-async fn remove(
-    objects: &Objects,
-    partition: &Partition,
-    file: &TableFile,
-) -> Result<bool, LakeError> {
-    let path = partition.table_file(file.table, &file.stem);
-    if !objects.modified(&path).await?.is_some_and(|modified| is_same(modified, file.modified)) {
-        return Ok(false);
-    }
-    objects.remove(&path).await?;
-    Ok(true)
-}
-
-/// Returns whether two times are the same: a list can have fractions of seconds that a single answer lacks.
-fn is_same(a: SystemTime, b: SystemTime) -> bool {
-    a.duration_since(b).or_else(|_| b.duration_since(a)).is_ok_and(|time| time.as_millis() < 1000)
 }

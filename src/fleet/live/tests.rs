@@ -215,7 +215,7 @@ impl Actor {
                 let file = files.remove(0);
                 let key = (file.table, file.stem);
                 // A file that was written again is young.
-                if world.files.get(&key).is_some_and(|time| at(*time) == file.modified) {
+                if world.files.get(&key).is_some_and(|time| time + GRACE <= self.since) {
                     world.files.remove(&key);
                 }
                 if files.is_empty() { Step::Done } else { Step::Remove(files) }
