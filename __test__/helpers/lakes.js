@@ -179,10 +179,12 @@ async function writeTable(connection, table, rows, file) {
 
 /** Returns a function that draws numbers from 0 to 1, the same each time. @param {number} seed */
 function random(seed) {
-  let state = seed * 2654435761 + 1
+  let state = seed
   return () => {
-    state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9) | 0
-    return ((state ^ (state >>> 13)) >>> 0) / 2 ** 32
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }
 
