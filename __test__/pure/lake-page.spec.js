@@ -13,7 +13,7 @@ const { madeRuns, writeLake } = require('../helpers/lakes.js')
 const HOSTILE = '</title><script>alert(1)</script>"\' onload=x \u202e\u001b[2J&amp;'
 
 /** Characters that would control a terminal, or change the direction of text. */
-const CONTROLS = /[\u202e\u001b]/
+const CONTROLS = new RegExp(['\u202e', '\u001b'].join('|'))
 
 /** Returns a lake whose names are hostile. */
 function hostileLake() {
