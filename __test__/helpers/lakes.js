@@ -111,6 +111,13 @@ const startOf = ({ start = '2026-11-01 12:00:00' }) => start
 /** @param {MadeRun} run @param {number} number */
 const stemOf = (run, number) => `${idOf(run, number)}-${run.hash ?? hex(`content ${number}`)}`
 
+/** Returns a repository as the name of a folder: all but letters, digits, `-`, `_` and `.` is encoded. @param {string} repo */
+function segmentOf(repo) {
+  const encoded = (/** @type {string} */ mark) =>
+    `%${mark.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`
+  return encodeURIComponent(repo).replace(/[!'()*~]/g, encoded)
+}
+
 /** Returns a value as SQL. @param {any} value @returns {string} */
 function sqlOf(value) {
   if (value === undefined || value === null) return 'NULL'
@@ -133,7 +140,7 @@ async function writeLake(
   /** The runs of each file, by its place below the table. @type {Map<string, [MadeRun, number][]>} */
   const files = new Map()
   for (const [number, run] of runs.entries()) {
-    const day = `repo=${encodeURIComponent(run.repo ?? 'org/app')}/date=${startOf(run).slice(0, 10)}`
+    const day = `repo=${segmentOf(run.repo ?? 'org/app')}/date=${startOf(run).slice(0, 10)}`
     const stem = compacted ? `c-${hex(day)}` : stemOf(run, number)
     const place = `${day}/${stem}.parquet`
     files.set(place, [...(files.get(place) ?? []), [run, number]])
@@ -179,10 +186,12 @@ async function writeTable(connection, table, rows, file) {
 
 /** Returns a function that draws numbers from 0 to 1, the same each time. @param {number} seed */
 function random(seed) {
-  let state = seed * 2654435761 + 1
+  let state = seed
   return () => {
-    state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9) | 0
-    return ((state ^ (state >>> 13)) >>> 0) / 2 ** 32
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }
 
