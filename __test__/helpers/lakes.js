@@ -111,7 +111,7 @@ const startOf = ({ start = '2026-11-01 12:00:00' }) => start
 /** @param {MadeRun} run @param {number} number */
 const stemOf = (run, number) => `${idOf(run, number)}-${run.hash ?? hex(`content ${number}`)}`
 
-/** Returns a value as SQL. @param {any} value */
+/** Returns a value as SQL. @param {any} value @returns {string} */
 function sqlOf(value) {
   if (value === undefined || value === null) return 'NULL'
   if (Array.isArray(value)) return `[${value.map(sqlOf).join(', ')}]`
@@ -179,10 +179,12 @@ async function writeTable(connection, table, rows, file) {
 
 /** Returns a function that draws numbers from 0 to 1, the same each time. @param {number} seed */
 function random(seed) {
-  let state = seed * 2654435761 + 1
+  let state = seed
   return () => {
-    state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9) | 0
-    return ((state ^ (state >>> 13)) >>> 0) / 2 ** 32
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }
 

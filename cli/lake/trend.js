@@ -91,7 +91,7 @@ async function answer(lake, { where, params }, options) {
   const view = { by, total: options.total === true, absolute }
   const scale = absolute ? 1000 : 1
   const rows = await lake.query(queries.trend(kind, where, view), bound)
-  const points = rows.sort(byOrder).map((row) => pointOf(row, scale))
+  const points = sorted(rows, by).map((row) => pointOf(row, scale))
   const values =
     options.html === undefined
       ? undefined
@@ -135,10 +135,16 @@ async function find(lake, kind, text, { where, params }) {
   )
 }
 
-/** Compares points by the position of their commits, or else by time. @param {Record<string, any>} a @param {Record<string, any>} b */
-function byOrder(a, b) {
-  const times = a.first_start < b.first_start ? -1 : a.first_start > b.first_start ? 1 : 0
-  return a.seq === null || b.seq === null ? times : a.seq - b.seq || times
+/**
+ * Sorts the rows of points from the oldest: by the positions of their commits, where all are known, or else
+ * by the starts of their first runs.
+ * @param {Record<string, any>[]} rows @param {'day' | 'commit'} by
+ */
+function sorted(rows, by) {
+  const hasOrder = by === 'commit' && rows.every(({ seq }) => seq !== null)
+  const earlier = (/** @type {any} */ a, /** @type {any} */ b) =>
+    a.first_start < b.first_start ? -1 : Number(a.first_start > b.first_start)
+  return rows.sort((a, b) => (hasOrder ? a.seq - b.seq : 0) || earlier(a, b))
 }
 
 /** @param {Record<string, any>} row @param {number} scale @returns {Point} */

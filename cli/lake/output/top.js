@@ -20,7 +20,7 @@ const MEANING =
 function titleOf({ by, runs, busyMs, first, last }) {
   const days = [first, last].map((time) => (time ?? '').slice(0, 10))
   const when = first === null ? '' : `, ${days[0] === days[1] ? days[0] : days.join(' to ')}`
-  return `cost by ${by}: ${formatCount(runs, 'run')}${when}, ${formatTime(busyMs)} of work`
+  return `cost by ${by} of ${formatCount(runs, 'run')}${when}, ${formatTime(busyMs)} of work`
 }
 
 /** @param {Cost} cost */

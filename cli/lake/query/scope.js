@@ -123,8 +123,8 @@ function wrong(text, part) {
 function unionOf({ range: a }, { range: b }) {
   return {
     ...(a.repo !== undefined && a.repo === b.repo && { repo: a.repo }),
-    ...(a.from && b.from && { from: a.from < b.from ? a.from : b.from }),
-    ...(a.to && b.to && { to: a.to > b.to ? a.to : b.to }),
+    ...(a.from && b.from && { from: [a.from, b.from].sort()[0] }),
+    ...(a.to && b.to && { to: [a.to, b.to].sort()[1] }),
   }
 }
 
