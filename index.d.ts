@@ -398,7 +398,7 @@ export interface MergeResult {
 
 /**
  * Merges recordings into one trace for DevTools, off the main thread. Reads traces, `.cpuprofile`
- * files and Trace Event files of other programs, plain or as `.gz`, and folders of them. Memory does
+ * and pprof files, and Trace Event files of other programs, plain or as `.gz`, and folders of them. Memory does
  * not grow with the size of the recordings. The output is compressed if its name ends in `.gz`, and
  * its folder is created if it is missing.
  * @throws {Error} if nothing can be merged or the output cannot be written; then no file is left
@@ -1048,8 +1048,8 @@ export interface ReportOptions extends Selection {
 }
 
 /**
- * Computes where the time went. Reads traces and `.cpuprofile` files, plain or as `.gz`, complete or
- * torn, and folders of them.
+ * Computes where the time went. Reads traces, `.cpuprofile` and pprof files, plain or as `.gz`, complete
+ * or torn, and folders of them.
  * @throws {Error} if nothing can be read
  */
 export function report(inputs: string | string[], options?: ReportOptions): Promise<Report>
@@ -1070,7 +1070,7 @@ export interface ConvertResult {
 }
 
 /**
- * Converts traces and `.cpuprofile` files, plain or as `.gz`, and folders of them. The ending of `output` selects the
+ * Converts traces, `.cpuprofile` and pprof files, plain or as `.gz`, and folders of them. The ending of `output` selects the
  * format:
  *
  * - `.json`: a trace for Chrome DevTools
@@ -1079,6 +1079,7 @@ export interface ConvertResult {
  * - `.collapsed`, `.folded`, `.txt`: one line for each stack, for flame graphs; weights are
  *   microseconds
  * - `.speedscope.json`: speedscope's format
+ * - `.pb`, `.pprof`: pprof, with sums for stacks
  *
  * Another `.gz` at the end compresses the output. Its folder is created if it is missing.
  * @throws {Error} if no input can be read or the output cannot be written; then no file is left

@@ -249,6 +249,14 @@ function runsIn(folder) {
 }
 
 /**
+ * Finds the commits at which rows have changed. Returns `FoundChanges` of the addon.
+ * @param {object} input a `ChangeInput` of the addon @returns {Promise<any>}
+ */
+function findChanges(input) {
+  return parseResult(() => loadTools().cpuProfBlame(JSON.stringify(input)))
+}
+
+/**
  * Returns the key of labels that a list is by, empty for whole sets; undefined for another text.
  * @param {unknown} by
  */
@@ -315,6 +323,7 @@ async function callAddon(work) {
 }
 
 module.exports = {
-  ...{ merge, report, pageData, lakeTables, convert, check, compare, comparePageData },
+  ...{ merge, report, pageData, lakeTables, convert, check },
+  ...{ compare, comparePageData, findChanges },
   ...{ runsIn, allRunsOf, callAddon, selectionOf, isLabel, labelKeyOf },
 }

@@ -4,8 +4,9 @@
 // `node scripts/nightly.js [--mutants=10000] [--minutes=20] [targets]`. The fuzzers need a nightly
 // toolchain of Rust and `cargo install cargo-fuzz`.
 
-const { spawnSync } = require('node:child_process')
+const { execFileSync, spawnSync } = require('node:child_process')
 const fs = require('node:fs')
+const os = require('node:os')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
 const zlib = require('node:zlib')
@@ -58,12 +59,27 @@ function sourceMaps() {
   ].map((text, index) => /** @type {const} */ ([`${index}`, Buffer.from(text)]))
 }
 
+/** A pprof file, and its parts. */
+function pprof() {
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'cpu-prof-seed-'))
+  const file = path.join(dir, 'seed.pb')
+  const bin = path.join(ROOT, 'bin', 'cpu-prof.js')
+  const input = path.join(GOLDEN, 'merged.trace.json')
+  execFileSync(process.execPath, [bin, 'convert', '-q', input, '-o', file])
+  const bytes = fs.readFileSync(file)
+  fs.rmSync(dir, { recursive: true })
+  return [bytes, bytes.subarray(0, 400)].map(
+    (bytes, index) => /** @type {const} */ ([`${index}`, bytes]),
+  )
+}
+
 /** @type {Record<string, () => (readonly [string, Buffer])[]>} */
 const SEEDS = {
   trace: traces,
   walk: events,
   source_map: sourceMaps,
   cpuprofile: () => fixtures(/\.cpuprofile\.gz$/),
+  pprof,
 }
 
 /** @param {string} command @param {string[]} args @param {string} cwd @param {NodeJS.ProcessEnv} [env] */

@@ -16,7 +16,7 @@ function define(program) {
     .requiredOption('-o, --output <file>', 'the file to write; .gz compresses it')
   completeWhenCalled(program, command, (addon) =>
     command.description(
-      'Converts traces and .cpuprofile files, plain or gzipped, and prints the paths of the files ' +
+      'Converts traces, .cpuprofile and pprof files, plain or gzipped, and prints the paths of the files ' +
         `written. The output's ending selects the format:\n${describeFormats(addon)}`,
     ),
   )
@@ -28,6 +28,7 @@ function define(program) {
       examples([
         'cpu-prof convert trace.json -o stacks.collapsed',
         'cpu-prof convert CPU.cpuprofile -o trace.json.gz',
+        'cpu-prof convert trace.json -o run.pb.gz',
       ]),
     )
 }

@@ -9,6 +9,7 @@ const COMMANDS = [
   require('./lake/add.js'),
   require('./lake/top.js'),
   require('./lake/trend.js'),
+  require('./lake/blame.js'),
   require('./lake/compare.js'),
   require('./lake/sql.js'),
   require('./lake/compact.js'),

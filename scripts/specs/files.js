@@ -10,10 +10,10 @@ const DIR = path.join(ROOT, '__test__')
 
 /**
  * The kinds of specs, a folder each. `pure`: written profiles, exact expectations. `recording`: real
- * programs, structure and shares. `stress`: kills, churn and load, one file at a time. `fleet`: with other
- * engines, which `npm run test:fleet` fetches.
+ * programs, structure and shares. `stress`: kills, churn and load, one file at a time. `fleet` and
+ * `lake`: with other engines, which `npm run test:fleet` and `npm run test:lake` fetch.
  */
-const KINDS = ['pure', 'recording', 'stress', 'fleet']
+const KINDS = ['pure', 'recording', 'stress', 'fleet', 'lake']
 
 /** Specs that run alone, and the reason. @type {Record<string, string>} */
 const ALONE = {

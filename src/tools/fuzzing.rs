@@ -5,6 +5,7 @@ use serde::de::IgnoredAny;
 use super::check::check::check_text;
 use cpu_prof_core::format::cpuprofile::read::CpuProfileReader;
 use cpu_prof_core::format::json_walk::walk_object;
+use cpu_prof_core::format::pprof::read::read_bytes;
 use cpu_prof_core::format::source_map::comment::map_url;
 use cpu_prof_core::format::source_map::decode::decode;
 use cpu_prof_core::format::trace::event::chunk_json::ChunkJson;
@@ -104,4 +105,12 @@ pub fn cpuprofile(bytes: &[u8]) {
     }
     reader.finish();
     check_text(bytes);
+}
+
+/// Reads a pprof file as reports and merges do.
+pub fn pprof(bytes: &[u8]) {
+    for scope in [ReadScope::STEPS, ReadScope::SAMPLES] {
+        // Any bytes may be refused.
+        let _ = read_bytes(bytes, "fuzz.pb", scope);
+    }
 }

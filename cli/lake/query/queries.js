@@ -127,6 +127,27 @@ function trendRuns(kind, where, { by, ...view }) {
 const runsOf = (where) => `SELECT repo, run_id, started_at, busy_us, duration_us, interval_us
   FROM groups WHERE kind = 'run' AND ${where} ORDER BY started_at DESC, repo, run_id`
 
+/** Returns the query of the runs, the oldest first. @param {string} where */
+const orderedRuns = (where) => `SELECT repo, run_id, started_at, "commit", commit_seq, branch, host,
+    busy_us, interval_us
+  FROM groups WHERE kind = 'run' AND ${where} ORDER BY started_at, run_id`
+
+/**
+ * Returns the query of the items with at least a sum of self time, with lists of runs and times there.
+ * @param {Kind} kind @param {string} where @param {{ least: number, most: number }} limits
+ */
+function itemsOfRuns(kind, where, { least, most }) {
+  const { table, keys, where: ofKind } = ITEMS[kind]
+  const list = keys.join(', ')
+  return `WITH per_run AS (
+    SELECT run_id, ${list}, sum(self_us) AS own FROM ${table} WHERE ${ofKind} AND ${where}
+    GROUP BY run_id, ${list}
+  )
+  SELECT ${list}, list(run_id ORDER BY run_id) AS runs, list(own ORDER BY run_id) AS times
+  FROM per_run GROUP BY ${list} HAVING sum(own) > 0 AND sum(own) >= ${least}
+  ORDER BY sum(own) DESC, ${list} LIMIT ${most}`
+}
+
 /**
  * Returns the query of the items' times in each of some runs: items with a notable share of the work, and
  * those whose name is wanted.
@@ -154,4 +175,15 @@ function timesOf(kind, runs, { least, wanted, dialect = DIALECTS.duckdb }) {
   FROM per_run p JOIN notable n ON ${equal}`
 }
 
-module.exports = { summary, repos, top, candidates, trend, trendRuns, runsOf, timesOf }
+module.exports = {
+  summary,
+  repos,
+  orderedRuns,
+  itemsOfRuns,
+  top,
+  candidates,
+  trend,
+  trendRuns,
+  runsOf,
+  timesOf,
+}

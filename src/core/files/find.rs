@@ -100,7 +100,10 @@ pub fn is_input_name(name: &str) -> bool {
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     // Node's own trace events.
     let is_log = name.starts_with("node_trace.") && name.ends_with(".log");
-    is_log || [".json", ".cpuprofile", ".trace"].iter().any(|ending| name.ends_with(ending))
+    is_log
+        || [".json", ".cpuprofile", ".trace", ".pb", ".pprof"]
+            .iter()
+            .any(|ending| name.ends_with(ending))
 }
 
 #[cfg(test)]

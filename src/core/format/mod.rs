@@ -9,6 +9,7 @@ pub mod json_walk;
 pub mod label_json;
 pub mod node_json;
 pub mod number;
+pub mod pprof;
 pub mod registry;
 pub mod script_id;
 pub mod source_map;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::{collapsed, speedscope};
+use super::{collapsed, pprof, speedscope};
 use crate::profile::session::Session;
 use crate::profile::session::thread_profile::ReadScope;
 
@@ -39,7 +39,7 @@ pub enum FormatWriter {
 }
 
 /// All formats.
-pub static FORMATS: [Format; 4] = [
+pub static FORMATS: [Format; 5] = [
     Format {
         endings: &[".json"],
         about: "a trace for Chrome DevTools",
@@ -60,6 +60,11 @@ pub static FORMATS: [Format; 4] = [
         about: "for speedscope",
         writer: FormatWriter::Session { scope: ReadScope::SAMPLES, write: speedscope::write },
     },
+    Format {
+        endings: &[".pb", ".pprof"],
+        about: "for pprof and what reads its format",
+        writer: FormatWriter::Session { scope: ReadScope::LINES, write: pprof::write::write },
+    },
 ];
 
 /// Returns the format that a path's ending asks for, with or without `.gz`. Of two endings that fit,
@@ -70,7 +75,7 @@ pub fn format_of(output: &Path) -> Option<&'static Format> {
     let endings = FORMATS.iter().flat_map(|format| format.endings.iter().map(move |e| (e, format)));
     let fitting = endings.filter(|(ending, _)| plain.unwrap_or(&name).ends_with(**ending));
     let known = fitting.max_by_key(|(ending, _)| ending.len()).map(|(_, format)| format);
-    // DevTools loads `trace.gz` too. In `x.pb.gz` another format is meant.
+    // DevTools loads `trace.gz` too. In `x.csv.gz` another format is meant.
     known.or_else(|| plain.filter(|stem| !stem.contains('.')).map(|_| &FORMATS[0]))
 }
 
@@ -98,7 +103,9 @@ mod tests {
             ("a.txt.gz", Some(".collapsed")),
             ("a.speedscope.json", Some(".speedscope.json")),
             ("json", None),
-            ("a.pb.gz", None),
+            ("a.pb.gz", Some(".pb")),
+            ("a.pprof", Some(".pb")),
+            ("a.parquet.gz", None),
             ("a.html", None),
         ] {
             let format = format_of(Path::new(name));

@@ -54,7 +54,7 @@ impl Cache {
         if fs::metadata(&path).is_ok_and(|found| found.is_file() && found.len() == object.size) {
             return Ok(Some(path));
         }
-        let Some(bytes) = objects.get_sized(&object.path, object.size).await? else {
+        let Some(bytes) = objects.get(&object.path).await? else {
             return Ok(None);
         };
         if bytes.len() as u64 != object.size {

@@ -47,8 +47,6 @@ pub(crate) fn adding(
     if changes.iter().any(|change| change.replaces.contains(stem)) {
         return Adding::ReplacedBefore;
     }
-    // All other files of the run, so that a sweep knows since when nobody reads them.
-    let of_run = present.iter().filter(|other| other.run_id() == Some(run) && *other != stem);
-    let replaces = of_run.cloned().collect();
-    Adding::Commit(LakeChange { adds: [stem.clone()].into(), replaces })
+    // Not what others have uploaded for a change of their own.
+    Adding::Commit(LakeChange { adds: [stem.clone()].into(), replaces: live })
 }

@@ -369,7 +369,7 @@ fn a_run_with_two_contents_is_read_once() {
     };
     assert_eq!(live(&[], &[&small, &large]), [small.clone()].into());
     let change = LakeChange { adds: [large.clone()].into(), replaces: [small.clone()].into() };
-    assert_eq!(live(&[change.clone()], &[&small, &large]), [large.clone()].into());
+    assert_eq!(live(std::slice::from_ref(&change), &[&small, &large]), [large.clone()].into());
     // A third writer comes late.
     assert_eq!(live(&[change], &[&stem(1, 0), &large]), [large].into());
 }

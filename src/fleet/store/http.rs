@@ -16,7 +16,7 @@ use ureq::Agent;
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
 use super::failure::{Failure, Failures};
-use super::limits::{Limits, MACHINE_TIME, MOST_BYTES};
+use super::limits::{Limits, MACHINE_TIME, MOST_BYTES, MOST_FILE_BYTES};
 use super::xml::error_code;
 
 /// The address at which a machine in a cloud tells its credentials.
@@ -127,14 +127,18 @@ impl Connector {
             failed => failed,
         };
         let connect = if is_machine { MACHINE_TIME } else { self.limits.connect };
-        let whole = self.limits.whole_for(request.body().len());
-        let answer = self.send(request, connect, whole).map_err(failed)?;
+        let is_file = *request.method() == Method::GET && uri.query().is_none();
+        let answer = self.send(request, connect, is_file).map_err(failed)?;
         let (parts, mut body) = answer.into_parts();
-        let body =
-            body.with_config().limit(MOST_BYTES).read_to_vec().map_err(|error| failed(error))?;
+        let most = if is_file { MOST_FILE_BYTES } else { MOST_BYTES };
+        let body = body.with_config().limit(most).read_to_vec().map_err(failed)?;
         if !parts.status.is_success() {
             let failure = Failure::Status(parts.status.as_u16(), error_code(&body));
             self.failures.note(if is_machine { Failure::NoCredentials } else { failure });
+        }
+        if parts.status.is_success() && is_list(&uri) && !has_list(&body) {
+            // A page for people would be taken for an empty list.
+            return Err((HttpErrorKind::Decode, Failure::Garbage(host_of(&uri))));
         }
         Ok(Response::from_parts(parts, body))
     }
@@ -143,8 +147,15 @@ impl Connector {
         &self,
         request: Request<Vec<u8>>,
         connect: Duration,
-        whole: Duration,
+        is_file: bool,
     ) -> Result<Response<ureq::Body>, ureq::Error> {
+        let limits = self.limits;
+        // A file can be large: it has more time, if it comes in without a break.
+        let (whole, pause) = if is_file {
+            (limits.whole_of_file(), Some(limits.whole))
+        } else {
+            (limits.whole_for(request.body().len()), None)
+        };
         let has_body = matches!(*request.method(), Method::PUT | Method::POST);
         let (parts, body) = request.into_parts();
         if has_body {
@@ -153,16 +164,34 @@ impl Connector {
             return self.agent.run(request.build());
         }
         let request = self.agent.configure_request(Request::from_parts(parts, ()));
-        let request = request.timeout_connect(Some(connect)).timeout_global(Some(whole));
+        let request = request
+            .timeout_connect(Some(connect))
+            .timeout_global(Some(whole))
+            .timeout_recv_response(pause)
+            .timeout_per_read(pause);
         self.agent.run(request.build())
     }
 }
 
+/// Returns whether a request is for a list.
+fn is_list(uri: &Uri) -> bool {
+    uri.query().is_some_and(|query| query.split('&').any(|part| part == "list-type=2"))
+}
+
+fn has_list(body: &[u8]) -> bool {
+    let name = b"<ListBucketResult";
+    body.windows(name.len()).any(|words| words == name)
+}
+
+/// Returns the host, without the name and the password that an address can begin with.
+fn host_of(uri: &Uri) -> String {
+    let port = uri.port_u16().map_or(String::new(), |port| format!(":{port}"));
+    format!("{}{port}", uri.host().unwrap_or("the server"))
+}
+
 /// Returns the cause of an error of the client. Its texts can have the whole address.
 fn failure_of(error: ureq::Error, uri: &Uri) -> FailedExchange {
-    let port = uri.port_u16().map_or(String::new(), |port| format!(":{port}"));
-    // Without the name and the password that an address can begin with.
-    let host = format!("{}{port}", uri.host().unwrap_or("the server"));
+    let host = host_of(uri);
     let unreachable = |why: &str| Failure::Unreachable(host.clone(), why.to_owned());
     match error {
         ureq::Error::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve) => {

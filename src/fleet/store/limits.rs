@@ -5,12 +5,13 @@ use std::time::Duration;
 /// The variable that sets the time of a request: `30s`, `500ms`, or seconds.
 pub(super) const TIME_VARIABLE: &str = "AWS_TIMEOUT";
 
-/// The most bytes of an answer: files are fetched in parts.
-pub(super) const MOST_BYTES: u64 = PART_BYTES + (1 << 20);
-/// The bytes of a file that are fetched by one request.
-pub(super) const PART_BYTES: u64 = 8 << 20;
+/// The most bytes of a file, and of any other answer.
+pub(super) const MOST_FILE_BYTES: u64 = 1 << 30;
+pub(super) const MOST_BYTES: u64 = 16 << 20;
 /// Time to connect to the service of the machine that tells credentials: elsewhere nothing answers there.
 pub(super) const MACHINE_TIME: Duration = Duration::from_secs(1);
+/// How many times as long a file may take that comes in without a break.
+const FILE_TIMES: u32 = 20;
 /// Bytes in a second that a slow upload must have at least.
 const SLOWEST_UPLOAD: u64 = 64 << 10;
 
@@ -40,6 +41,11 @@ impl Limits {
             format!("{TIME_VARIABLE} is no time from 1ms to 86400s: set 30s or 500ms")
         })?;
         Ok(Self { connect: whole.min(Self::default().connect), whole })
+    }
+
+    /// Returns the time for a file that comes in.
+    pub(super) fn whole_of_file(&self) -> Duration {
+        self.whole * FILE_TIMES
     }
 
     /// Returns the time for a request that sends this many bytes.

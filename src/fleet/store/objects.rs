@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use futures_util::TryStreamExt;
 use object_store::path::Path as ObjectPath;
 use object_store::{Error, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode};
@@ -12,7 +12,6 @@ use super::address::Address;
 use super::connect::connect;
 pub(crate) use super::credentials::Variables;
 use super::failure::{Failures, LakeError};
-use super::limits::PART_BYTES;
 
 /// A file of the lake.
 #[derive(Debug, Clone)]
@@ -77,36 +76,13 @@ impl Objects {
         }
     }
 
-    /// Returns a file that is small; nothing if it is not there.
+    /// Returns a file; nothing if it is not there.
     pub(crate) async fn get(&self, path: &str) -> Result<Option<Bytes>, LakeError> {
         let bytes = match self.store.get(&location(path)?).await {
             Ok(result) => result.bytes().await,
             Err(error) => Err(error),
         };
         found(bytes).map_err(|error| self.failed("read", path, &error))
-    }
-
-    /// Returns a file of known size, which is fetched in parts; nothing if it is not there.
-    pub(crate) async fn get_sized(
-        &self,
-        path: &str,
-        size: u64,
-    ) -> Result<Option<Bytes>, LakeError> {
-        if size <= PART_BYTES {
-            return self.get(path).await;
-        }
-        let location = location(path)?;
-        let mut bytes = BytesMut::new();
-        let mut start = 0;
-        while start < size {
-            let end = size.min(start + PART_BYTES);
-            let part = found(self.store.get_range(&location, start..end).await)
-                .map_err(|error| self.failed("read", path, &error))?;
-            let Some(part) = part else { return Ok(None) };
-            bytes.extend_from_slice(&part);
-            start = end;
-        }
-        Ok(Some(bytes.freeze()))
     }
 
     /// Returns whether a file is there.

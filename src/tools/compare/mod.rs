@@ -1,5 +1,6 @@
 //! What has changed between two sets of runs.
 
+pub(crate) mod changes;
 pub(crate) mod compare;
 pub(crate) mod given;
 mod items;

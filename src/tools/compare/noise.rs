@@ -22,10 +22,10 @@ const LEAST_ALLOWED: usize = 2;
 /// Standard deviation of a machine's speed between two sets of runs, as a part of the value: a shared
 /// machine becomes some percent slower or faster within minutes, which the spread within a set does not
 /// tell.
-const DRIFT: f64 = 0.01;
+pub(super) const DRIFT: f64 = 0.01;
 /// Least variance of a time that samples tell, as a part of the time times the interval: calls that last
 /// a half of the interval have this, and shorter ones up to twice as much.
-const SAMPLING_VARIANCE: f64 = 0.5;
+pub(super) const SAMPLING_VARIANCE: f64 = 0.5;
 /// How far beyond the middle half of the values a value may be, in widths of the middle half.
 const FENCE: f64 = 1.5;
 /// Spread between runs that is assumed where the runs are too few to know theirs, as a part of the
@@ -122,7 +122,7 @@ fn pulled_in(row: &RowValues) -> RowValues {
 }
 
 /// Returns a quantile of sorted values; 0 without values.
-fn quantile(sorted: &[f64], part: f64) -> f64 {
+pub(super) fn quantile(sorted: &[f64], part: f64) -> f64 {
     let at = part * sorted.len().saturating_sub(1) as f64;
     let below = sorted.get(at as usize).copied().unwrap_or_default();
     let above = sorted.get(at.ceil() as usize).copied().unwrap_or(below);
@@ -251,10 +251,10 @@ fn all_divisions(all: usize, base: usize) -> Vec<Vec<usize>> {
 }
 
 /// Random numbers, the same each time (xorshift).
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
-    fn below(&mut self, limit: usize) -> usize {
+    pub(super) fn below(&mut self, limit: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::replay::windows;
 use crate::merge::merge::merge;
 use crate::merge::options::{MergeOptions, MergeProgress};
 use crate::merge::result::{MergeError, MergeResult};
 use crate::read::load::Loaded;
+use crate::read::replay::windows;
 use crate::read::selection::Selection;
 use cpu_prof_core::base::name_list::first_of;
 use cpu_prof_core::files::atomic::{AtomicFile, WholeFile, keep};

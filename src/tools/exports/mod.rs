@@ -1,5 +1,6 @@
 //! The functions that JavaScript calls to work on recordings.
 
+mod blame;
 mod follow;
 mod given;
 mod lake;

@@ -139,6 +139,7 @@ impl RecentTrace {
             times: None,
             is_damaged: false,
             unreadable_events,
+            note: None,
         };
         ReadFile { contents, frames: needed.frames, labels, script_maps }
     }

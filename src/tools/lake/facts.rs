@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::output::column::{LakeColumn, long};
-use super::output::table_file::tool;
+use super::output::lake_file::tool;
 use cpu_prof_core::base::path_text::with_slashes;
 
 /// What the user knows about a run: JSON.

@@ -9,3 +9,5 @@ mod run_id;
 mod run_start;
 mod stack_times;
 pub(crate) mod tables;
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@ use super::facts::RunFacts;
 use super::file_identity::file_identity;
 use super::groups::Group;
 use super::output::column::{LakeColumn, long, text};
-use super::output::table_file::{MAX_ROWS, TableError, TableFile};
+use super::output::lake_file::{LakeFile, MAX_ROWS, TableError};
 use crate::shared::frame_index::{FrameIndex, FrameKind, SourceFunction};
 use crate::shared::json::{ReportCost, ReportTimes};
 use crate::shared::process::cpu::counted_us;
@@ -67,7 +67,7 @@ pub(super) fn ids(functions: &[LakeFunction<'_>], index: &FrameIndex) -> Vec<Opt
 
 /// Writes the table of functions. `samples` are the counts of samples by the indices of functions.
 pub(super) fn write_functions(
-    file: &mut TableFile,
+    file: &mut LakeFile,
     facts: &RunFacts,
     functions: &[LakeFunction<'_>],
     samples: &[u64],
@@ -103,7 +103,7 @@ pub(super) fn write_functions(
 
 /// Writes the table of groups.
 pub(super) fn write_groups(
-    file: &mut TableFile,
+    file: &mut LakeFile,
     facts: &RunFacts,
     groups: &[Group],
 ) -> Result<(), TableError> {
@@ -128,7 +128,7 @@ pub(super) fn write_groups(
 
 /// Writes the table of threads.
 pub(super) fn write_threads(
-    file: &mut TableFile,
+    file: &mut LakeFile,
     run_id: &str,
     threads: &[LakeThread<'_>],
     session: &Session,

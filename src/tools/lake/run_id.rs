@@ -2,7 +2,7 @@
 
 use std::hash::Hasher;
 
-use super::output::table_file::new_hasher;
+use super::output::lake_file::new_hasher;
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::session::{Identity, Process, Session, Thread};
 

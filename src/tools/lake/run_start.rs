@@ -123,7 +123,7 @@ mod tests {
         ] {
             let start = RunStart::of(&session(from_iso(zero)), None, at(NOW));
             assert_eq!(start.date(), date);
-            assert_eq!(start.notes.join(" ").contains(part), true, "{:?}", start.notes);
+            assert!(start.notes.join(" ").contains(part), "{:?}", start.notes);
             assert_eq!(start.notes.is_empty(), part.is_empty());
         }
         for zero in [i64::MAX, i64::MIN] {

@@ -5,8 +5,8 @@ use std::path::Path;
 use rustc_hash::FxHashMap;
 
 use super::output::column::{IntLists, LakeColumn, long};
+use super::output::lake_file::{LakeFile, MAX_ROWS, TableError, WholeTable};
 use super::output::schema::{STACK_TIMES, STACKS};
-use super::output::table_file::{MAX_ROWS, TableError, TableFile, WholeTable};
 use crate::shared::frame_index::{FrameIndex, FrameKind};
 use crate::shared::path_tree::PathTree;
 use crate::shared::samples::{SamplePart, each_part};
@@ -38,7 +38,7 @@ pub(super) struct StackTimes<'a> {
     /// Times in the current second.
     times: FxHashMap<StackLine, StackTime>,
     rows: StackTimeRows,
-    file: TableFile,
+    file: LakeFile,
 }
 
 /// A stack and the line that its leaf had reached.
@@ -69,7 +69,7 @@ struct StackTimeRows {
 
 /// Writes stacks, and takes them out of the lists.
 fn write_stacks(
-    file: &mut TableFile,
+    file: &mut LakeFile,
     run_id: &str,
     numbers: &mut Vec<i32>,
     lists: &mut IntLists,
@@ -107,7 +107,7 @@ impl<'a> StackTimes<'a> {
             last: None,
             times: FxHashMap::default(),
             rows: StackTimeRows::default(),
-            file: TableFile::create(folder, STACK_TIMES)?,
+            file: LakeFile::create(folder, STACK_TIMES)?,
         })
     }
 
@@ -138,7 +138,7 @@ impl<'a> StackTimes<'a> {
         ids: &[Option<i32>],
     ) -> Result<[WholeTable; 2], TableError> {
         self.write_rows()?;
-        let mut file = TableFile::create(folder, STACKS)?;
+        let mut file = LakeFile::create(folder, STACKS)?;
         let mut lists = IntLists::default();
         let mut numbers: Vec<i32> = Vec::new();
         for (stack, path) in (0..).zip(&self.stacks) {

@@ -9,8 +9,8 @@ use serde::Serialize;
 use super::facts::{GivenFacts, RunFacts};
 use super::file_identity::{file_identity, is_absolute};
 use super::groups::groups;
+use super::output::lake_file::{LakeFile, TableError, WholeTable, new_hasher};
 use super::output::schema::{FUNCTIONS, GROUPS, LakeTable, THREADS};
-use super::output::table_file::{TableError, TableFile, WholeTable, new_hasher};
 use super::rows::{self, LakeThread, functions, ids};
 use super::run_id::{hex, run_id};
 use super::run_start::RunStart;
@@ -149,9 +149,9 @@ pub(super) fn write_tables(
 fn write(
     folder: &Path,
     table: LakeTable,
-    rows: impl FnOnce(&mut TableFile) -> Result<(), TableError>,
+    rows: impl FnOnce(&mut LakeFile) -> Result<(), TableError>,
 ) -> Result<WholeTable, TableError> {
-    let mut file = TableFile::create(folder, table)?;
+    let mut file = LakeFile::create(folder, table)?;
     rows(&mut file)?;
     file.finish()
 }

@@ -43,7 +43,8 @@ pub(crate) fn merge(
     let mut pids = TakenPids::default();
     let recorded = RecordedProcesses::of(recordings, &files, &mut pids);
     let others = find_hosts(others, &files, &recorded.list, &mut pids);
-    let mut notes: Vec<String> = notes::of_copies(&copies, &files).into_iter().collect();
+    let mut notes = notes::of_copies(&copies, &files);
+    notes.extend(notes::of_pprof(others.iter().map(|trace| trace.input), &files));
     notes.extend(notes::of_processes(&recorded, &files));
     let mut inputs = MergeInputs::new(&files, unnamed_paths, options, progress, recorded, others);
     let (slice, found) = slice_of(&inputs)?;

@@ -7,8 +7,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
+use super::pprof::{self, is_pprof, open_as_trace};
 use cpu_prof_core::files::input::Input;
 use cpu_prof_core::format::cpuprofile::read::CpuProfileReader;
+use cpu_prof_core::format::pprof::contents::PprofContents;
 use cpu_prof_core::format::trace::event::event_times::TraceTimes;
 use cpu_prof_core::format::trace::read::TraceReader;
 use cpu_prof_core::format::trace::scan::{SoundItem, SoundItems};
@@ -37,6 +39,7 @@ pub(crate) struct ReadFile {
 }
 
 /// The contents of one file.
+#[derive(Default)]
 pub(crate) struct FileContents {
     pub processes: Vec<Process>,
     pub is_trace: bool,
@@ -46,6 +49,8 @@ pub(crate) struct FileContents {
     pub is_damaged: bool,
     /// Count of profile events that could not be read.
     pub unreadable_events: u64,
+    /// What the user should know about the file; none if nothing.
+    pub note: Option<&'static str>,
 }
 
 /// Opens an input to read its sound events. The error is the end of a sentence that begins with the file.
@@ -53,13 +58,14 @@ pub(crate) fn open(input: &Input) -> Result<SoundItems<Box<dyn Read>>, String> {
     open_counted(input, &Arc::default())
 }
 
-/// Opens an input as `open` does, and adds the bytes that are read from the disk to `done`.
+/// Opens an input as `open` does (pprof as a trace), and adds the bytes that are read from the disk to `done`.
 pub(crate) fn open_counted(
     input: &Input,
     done: &Arc<AtomicU64>,
 ) -> Result<SoundItems<Box<dyn Read>>, String> {
     let file = input.open_counted(done);
     let file = file.map_err(|error| format!("the file cannot be read: {error}"))?;
+    let file = if is_pprof(input) { open_as_trace(input, file)? } else { file };
     Ok(SoundItems::new(file))
 }
 
@@ -107,6 +113,9 @@ pub(super) fn read_all<'a>(
 
 /// Reads one file.
 fn read(input: &Input, scope: ReadScope) -> Result<ReadFile, String> {
+    if is_pprof(input) {
+        return read_pprof(input, scope);
+    }
     let mut frames = FrameTable::new();
     let mut items = open(input)?;
     let mut trace = TraceReader::new(scope);
@@ -139,8 +148,14 @@ fn read(input: &Input, scope: ReadScope) -> Result<ReadFile, String> {
         let times = (!trace.is_recording()).then(|| trace.take_times());
         let processes = trace.finish();
         let is_damaged = items.is_damaged();
-        let contents =
-            FileContents { processes, is_trace: true, times, is_damaged, unreadable_events };
+        let contents = FileContents {
+            processes,
+            is_trace: true,
+            times,
+            is_damaged,
+            unreadable_events,
+            note: None,
+        };
         return Ok(ReadFile { contents, frames, labels, script_maps });
     }
     if let Some(error) = cpuprofile_error {
@@ -154,8 +169,15 @@ fn read(input: &Input, scope: ReadScope) -> Result<ReadFile, String> {
     let labels = cpuprofile.take_labels();
     let process = cpuprofile.finish_process(&name);
     let processes = process.into_iter().collect();
-    let contents =
-        FileContents { processes, is_trace: false, times: None, is_damaged, unreadable_events: 0 };
+    let contents = FileContents { processes, is_damaged, ..FileContents::default() };
+    Ok(ReadFile { contents, frames, labels, script_maps: Vec::new() })
+}
+
+/// Reads a pprof file.
+fn read_pprof(input: &Input, scope: ReadScope) -> Result<ReadFile, String> {
+    let PprofContents { processes, frames, labels } = pprof::read(input, scope)?;
+    let note = Some(pprof::note(scope));
+    let contents = FileContents { processes, note, ..FileContents::default() };
     Ok(ReadFile { contents, frames, labels, script_maps: Vec::new() })
 }
 

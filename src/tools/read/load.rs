@@ -10,6 +10,7 @@ use super::ancestry::parents;
 use super::file::{FileContents, ReadFile, read_all};
 use super::filter::{Filter, command_label};
 use super::group::{ClockFacts, Placement, ProcessFacts, RecordingSpan, find_clocks, group};
+use super::pprof::{is_other_protobuf, is_pprof};
 use super::slice::{FoundSlice, SliceLimits};
 use super::sniff::{is_copy, is_merged, is_recording};
 use super::time_line::{InputTimes, find_time_line};
@@ -102,11 +103,18 @@ struct FoundInputs {
 impl FoundInputs {
     fn of(paths: &[PathBuf]) -> Self {
         let (inputs, failed) = find(paths);
+        let (pprof, inputs): (Vec<_>, Vec<_>) =
+            inputs.into_iter().partition(|input| !input.is_named && is_pprof(input));
         let (merged, mut inputs): (Vec<_>, Vec<_>) =
             inputs.into_iter().partition(|input| !input.is_named && is_merged(input));
-        let is_copy = |merged: &Input| is_copy(merged, &inputs, is_recording);
-        let (copies, merged): (Vec<_>, Vec<_>) = merged.into_iter().partition(is_copy);
+        let of_recordings = |merged: &Input| is_copy(merged, &inputs, is_recording);
+        let (mut copies, merged): (Vec<_>, Vec<_>) = merged.into_iter().partition(of_recordings);
         inputs.extend(merged);
+        let is_trace = |input: &Input| is_recording(input) || is_merged(input);
+        let of_traces = |pprof: &Input| is_copy(pprof, &inputs, is_trace);
+        let (of_traces, pprof): (Vec<_>, Vec<_>) = pprof.into_iter().partition(of_traces);
+        copies.extend(of_traces);
+        inputs.extend(pprof);
         Self { inputs, copies, failed }
     }
 }
@@ -116,7 +124,9 @@ fn load_all(found: FoundInputs, scope: ReadScope) -> Loaded {
     let mut loaded = Loaded { failed, ..Loaded::default() };
     let files = loaded.read(&inputs, scope);
     for input in &copies {
-        loaded.note(input, "left out, because it is a merged trace (name the file to read it)");
+        let kind = if is_pprof(input) { "in pprof, which only has sums" } else { "a merged trace" };
+        let text = format!("left out, because it is {kind} (name the file to read it)");
+        loaded.note(input, &text);
     }
     loaded.join(files);
     loaded
@@ -163,6 +173,7 @@ impl Loaded {
             match contents {
                 // A folder holds other JSON files too.
                 Ok(contents) if contents.processes.is_empty() && !input.is_named => {}
+                Err(_) if !input.is_named && is_other_protobuf(input) => {}
                 Ok(contents) if contents.processes.is_empty() => {
                     let reason = "the file has no CPU profile (no ProfileChunk events, no nodes)";
                     self.fail(input, reason.to_owned());
@@ -248,6 +259,7 @@ impl Loaded {
         let modified = fs::metadata(&input.path).and_then(|metadata| metadata.modified()).ok();
         self.modified = self.modified.into_iter().chain(modified).min();
         self.is_trace |= contents.is_trace;
+        contents.note.into_iter().for_each(|note| self.note(input, note));
         if contents.is_damaged {
             self.repaired.push(input.path.clone());
         }
@@ -272,7 +284,8 @@ impl Loaded {
         if !self.session.processes.is_empty() {
             return Ok(());
         }
-        if let Some(slice) = self.slice {
+        let is_unread = self.inputs == 0 && !self.failed.is_empty();
+        if let Some(slice) = self.slice.filter(|_| !is_unread) {
             return Err(slice.reason());
         }
         let reasons: Vec<String> = self

@@ -9,6 +9,8 @@ pub(crate) mod headers;
 pub(crate) mod label_filter;
 pub(crate) mod load;
 pub(crate) mod originals;
+pub(crate) mod pprof;
+pub(crate) mod replay;
 pub(crate) mod runs;
 pub(crate) mod selection;
 pub(crate) mod slice;

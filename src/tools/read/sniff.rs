@@ -225,9 +225,9 @@ pub(crate) fn is_merged(input: &Input) -> bool {
     )
 }
 
-/// Returns whether a merged trace, whose path nobody named, is a copy of recordings that stand beside
-/// it: a folder may hold the trace that its recordings were merged into. Folders side by side are
-/// those of different runs.
+/// Returns whether a merged trace or a pprof file, whose path nobody named, is a copy of recordings that
+/// stand beside it: a folder may hold what its recordings were merged or converted into. Folders side by
+/// side are those of different runs.
 pub(crate) fn is_copy<'a>(
     merged: &Input,
     inputs: impl IntoIterator<Item = &'a Input>,

@@ -86,6 +86,8 @@ pub struct Process {
     /// Wall time of microsecond 0 of the process's clock: microseconds after 1970; none if no file
     /// tells.
     pub wall_zero_us: Option<i64>,
+    /// Time between two samples, microseconds; none if no file tells.
+    pub interval_us: Option<i64>,
 }
 
 /// A thread.
@@ -212,6 +214,7 @@ impl Process {
         self.ending = self.ending.take().or(other.ending);
         self.cwd = self.cwd.take().or(other.cwd);
         self.wall_zero_us = self.wall_zero_us.or(other.wall_zero_us);
+        self.interval_us = self.interval_us.or(other.interval_us);
         self.parent_pid = self.parent_pid.or(other.parent_pid);
         self.cluster_worker = self.cluster_worker.or(other.cluster_worker);
         if self.ancestors.is_empty() {

@@ -15,7 +15,7 @@ macro_rules! with_facts {
         concat!(
             "message run {
                 required binary run_id (STRING);
-                required int64 started_at (TIMESTAMP(MICROS,true));
+                required int64 started_at (TIMESTAMP(MICROS,false));
                 optional binary commit (STRING);
                 optional int32 commit_seq;
                 optional binary branch (STRING);

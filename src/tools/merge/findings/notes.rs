@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use crate::merge::inputs::foreign_pid::ForeignPid;
 use crate::merge::inputs::recorded_processes::{RecordedProcess, RecordedProcesses};
+use crate::read::pprof::{self, is_pprof};
 use cpu_prof_core::base::name_list::first_of;
 use cpu_prof_core::files::input::Input;
+use cpu_prof_core::profile::session::thread_profile::ReadScope;
 
 /// Names in one note.
 const SHOWN: usize = 5;
@@ -16,12 +18,28 @@ const DEVTOOLS_MAX_BYTES: u64 = 536_000_000;
 /// DevTools takes long to load a larger trace: bytes, uncompressed.
 const DEVTOOLS_SLOW_BYTES: u64 = 200_000_000;
 
-/// Returns a note on merged traces that are left out, by their indices.
-pub(crate) fn of_copies(copies: &[usize], files: &[Input]) -> Option<String> {
-    (!copies.is_empty()).then(|| {
-        let names = list(copies.iter().map(|index| &files[*index].path));
-        format!("left out merged traces (name the file to merge it again): {names}")
-    })
+/// Returns notes on merged traces and pprof files that are left out, by their indices.
+pub(crate) fn of_copies(copies: &[usize], files: &[Input]) -> Vec<String> {
+    let (pprof, merged): (Vec<_>, Vec<_>) =
+        copies.iter().map(|index| &files[*index]).partition(|input| is_pprof(input));
+    let note = |(kind, inputs): (&str, Vec<&Input>)| {
+        let names = list(inputs.iter().map(|input| &input.path));
+        let note = format!("left out {kind} (name the file to merge it again): {names}");
+        (!inputs.is_empty()).then_some(note)
+    };
+    [("merged traces", merged), ("pprof files beside traces", pprof)]
+        .into_iter()
+        .filter_map(note)
+        .collect()
+}
+
+/// Returns notes on pprof files, by their indices.
+pub(crate) fn of_pprof<'a>(
+    others: impl Iterator<Item = usize> + 'a,
+    files: &'a [Input],
+) -> impl Iterator<Item = String> + 'a {
+    let pprof = others.map(|index| &files[index]).filter(|input| is_pprof(input));
+    pprof.map(|input| format!("{}: {}", input.path.display(), pprof::note(ReadScope::SAMPLES)))
 }
 
 /// Returns notes on recordings that are left out, renumbered, or of another machine.

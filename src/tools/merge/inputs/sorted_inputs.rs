@@ -1,5 +1,6 @@
 //! The inputs of a merge by their kinds.
 
+use crate::read::pprof::is_pprof;
 use crate::read::sniff::{FirstEvent, RecordingFile, SniffedFile, is_copy, sniff};
 use cpu_prof_core::files::input::{Failed, Input};
 
@@ -10,7 +11,7 @@ pub(crate) struct SortedInputs {
     pub recordings: Vec<RecordingFile>,
     /// Indices of inputs that are other traces, each with its first event.
     pub others: Vec<(usize, Option<FirstEvent>)>,
-    /// Indices of inputs that are left out: merged traces of recordings beside them.
+    /// Indices of inputs that are left out: merged traces and pprof files of recordings beside them.
     pub copies: Vec<usize>,
     /// Inputs that could not be read.
     pub failed: Vec<Failed>,
@@ -33,7 +34,14 @@ impl SortedInputs {
         }
         // Without recordings the merged trace is what was asked for.
         let recordings = || sorted.recordings.iter().map(|recording| &files[recording.input]);
+        let (pprof, mut merged): (Vec<_>, Vec<_>) =
+            merged.into_iter().partition(|index| is_pprof(&files[*index]));
         merged.retain(|index| is_copy(&files[*index], recordings(), |_| true));
+        let others = sorted.others.iter().map(|(index, _)| *index);
+        let others = others.filter(|index| !pprof.contains(index) && !merged.contains(index));
+        let traces: Vec<_> = recordings().chain(others.map(|index| &files[index])).collect();
+        let of_traces = |index: &&usize| is_copy(&files[**index], traces.iter().copied(), |_| true);
+        merged.extend(pprof.iter().filter(of_traces));
         sorted.others.retain(|(index, _)| !merged.contains(index));
         sorted.copies = merged;
         sorted

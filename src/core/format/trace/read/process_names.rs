@@ -58,6 +58,8 @@ struct ProgramJson {
     start: Option<StartReason>,
     /// Wall time at `start_us`, or at the start of the only recording: ISO 8601.
     start_time: Option<String>,
+    /// Time between two samples, microseconds.
+    interval_us: Option<i64>,
     /// In a merged trace, the start of the first recording: microseconds.
     start_us: Option<i64>,
     /// In a merged trace, the process's own pid, where another process had the same.
@@ -268,6 +270,7 @@ impl ProcessNames {
             met_conditions: self.met_conditions,
             threads,
             wall_zero_us,
+            interval_us: self.program.interval_us.filter(|us| *us > 0),
             ..Process::default()
         }
     }

@@ -39,7 +39,7 @@ pub(in crate::lake) enum TableError {
 }
 
 /// A table that is being written. Leaves nothing if it is dropped.
-pub(in crate::lake) struct TableFile {
+pub(in crate::lake) struct LakeFile {
     path: PathBuf,
     writer: SerializedFileWriter<HashedFile>,
 }
@@ -53,7 +53,7 @@ pub(in crate::lake) struct WholeTable {
     pub hash: u64,
 }
 
-impl TableFile {
+impl LakeFile {
     /// Begins a table in a folder.
     pub(in crate::lake) fn create(folder: &Path, table: LakeTable) -> Result<Self, TableError> {
         let path = folder.join(format!("{}.parquet", table.name));

@@ -1,0 +1,41 @@
+'use strict'
+
+// The command `cpu-prof lake blame`: its options and its help.
+
+const { Option } = require('commander')
+const { examples } = require('../../options.js')
+const { LAKE, addOutput, addScope, addTop } = require('./questions.js')
+
+/** What can be blamed. */
+const KINDS = ['function', 'file', 'package', 'owner']
+
+/** @param {import('commander').Command} lake */
+function define(lake) {
+  const command = lake
+    .command('blame')
+    .summary('find the commits at which something got slower or faster')
+    .description(
+      'Looks for commits at which functions, packages or the whole work changed by more than the runs ' +
+        'do by chance. Runs without a commit are taken in the order of their starts. Shares of the ' +
+        'work are compared, in which slow machines cancel.',
+    )
+    .argument('<lake>', LAKE)
+  for (const kind of KINDS) {
+    const others = KINDS.filter((other) => other !== kind)
+    command.addOption(
+      new Option(`--${kind} <name>`, `only changes of this ${kind}`).conflicts(others),
+    )
+  }
+  command.option('--absolute', 'times instead of shares of the work')
+  addOutput(addTop(addScope(command)))
+    .action((folder, options) => require('../../lake/blame.js').blame(folder, options))
+    .addHelpText(
+      'after',
+      examples([
+        'cpu-prof lake blame lake --branch main --since 30d',
+        'cpu-prof lake blame lake --function renderTable',
+      ]),
+    )
+}
+
+module.exports = { define }

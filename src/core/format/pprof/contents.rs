@@ -1,0 +1,16 @@
+//! What a pprof file has, once it is read.
+
+use crate::profile::frame_table::FrameTable;
+use crate::profile::session::Process;
+use crate::profile::session::label_table::LabelTable;
+
+/// What a file has.
+#[derive(Debug)]
+pub struct PprofContents {
+    /// Processes with their threads.
+    pub processes: Vec<Process>,
+    /// Call frames.
+    pub frames: FrameTable,
+    /// Label sets.
+    pub labels: LabelTable,
+}

@@ -1,0 +1,166 @@
+//! The call tree of one thread, from stacks with sums.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use super::values::KnownValues;
+use crate::profile::frame_table::FrameTable;
+use crate::profile::position::SourcePosition;
+use crate::profile::session::label_table::NO_LABELS;
+use crate::profile::session::thread_profile::{
+    NONE, NodeTimes, OffCore, ProfileLine, ProfileNode, ProfileSample, ReadScope, ThreadProfile,
+};
+
+/// A call tree that grows. Times are nanoseconds until the end: many small ones are a microsecond together.
+pub(super) struct ThreadTree {
+    profile: ThreadProfile,
+    /// Nodes by the node above and the frame.
+    children: FxHashMap<(u32, u32), u32>,
+    /// Nodes for samples with labels, by the node without and the number of the label set.
+    labelled: FxHashMap<(u32, u32), u32>,
+    lines: BTreeMap<(u32, u32), LineSum>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct LineSum {
+    samples: u64,
+    nanos: u64,
+}
+
+impl ThreadTree {
+    pub(super) fn new() -> Self {
+        let root = ProfileNode::new(NONE, FrameTable::ROOT);
+        Self {
+            profile: ThreadProfile { nodes: vec![root], ..ThreadProfile::default() },
+            children: FxHashMap::default(),
+            labelled: FxHashMap::default(),
+            lines: BTreeMap::new(),
+        }
+    }
+
+    /// Returns the count of nodes.
+    pub(super) fn len(&self) -> usize {
+        self.profile.nodes.len()
+    }
+
+    /// Returns the node of a stack, from the root.
+    pub(super) fn node(&mut self, frames: impl Iterator<Item = u32>, labels: u32) -> u32 {
+        let nodes = &mut self.profile.nodes;
+        let mut at = 0;
+        for frame in frames {
+            at = *self.children.entry((at, frame)).or_insert_with(|| {
+                nodes.push(ProfileNode::new(at, frame));
+                (nodes.len() - 1) as u32
+            });
+        }
+        if labels == NO_LABELS {
+            return at;
+        }
+        *self.labelled.entry((at, labels)).or_insert_with(|| {
+            let ProfileNode { parent, frame, .. } = nodes[at as usize];
+            nodes.push(ProfileNode::new(parent, frame));
+            (nodes.len() - 1) as u32
+        })
+    }
+
+    /// Adds the values of a sample to its node, on top of which is a line, from 1, or 0. `state` tells why
+    /// the thread was not on a core.
+    pub(super) fn add(
+        &mut self,
+        node: u32,
+        line: u32,
+        values: KnownValues,
+        state: Option<OffCore>,
+    ) {
+        let KnownValues { samples, work_nanos, other_nanos } = values;
+        self.profile.sample_count = self.profile.sample_count.saturating_add(samples);
+        let times = self.profile.times_mut(node);
+        let others = match state {
+            Some(OffCore::Blocked) => &mut times.blocked_us,
+            Some(OffCore::Waiting) => &mut times.waiting_us,
+            // Time of no state is that of an idle thread.
+            Some(OffCore::Idle) | None => &mut times.self_us,
+        };
+        *others = others.saturating_add(other_nanos);
+        times.self_us = times.self_us.saturating_add(work_nanos);
+        if state.is_none() {
+            let sum = self.lines.entry((node, line)).or_default();
+            sum.samples = sum.samples.saturating_add(samples);
+            sum.nanos = sum.nanos.saturating_add(work_nanos).saturating_add(other_nanos);
+        }
+    }
+
+    /// Returns the profile, which starts at `start_us` and lasts as long as all of its times, or
+    /// `least_us`.
+    pub(super) fn finish(self, start_us: i64, least_us: i64, scope: ReadScope) -> ThreadProfile {
+        let Self { mut profile, labelled, lines, .. } = self;
+        if !labelled.is_empty() {
+            profile.labels.resize(profile.nodes.len(), NO_LABELS);
+            for ((_, set), node) in labelled {
+                profile.labels[node as usize] = set;
+            }
+        }
+        let mut all_us: u64 = 0;
+        for times in &mut profile.times {
+            let NodeTimes { self_us, blocked_us, waiting_us, .. } = times;
+            [self_us, blocked_us, waiting_us].into_iter().for_each(|time| *time /= 1000);
+            all_us = all_us.saturating_add(times.all_us());
+            profile.tells_blocked |= times.blocked_us > 0;
+            profile.tells_waiting |= times.waiting_us > 0;
+        }
+        if scope.lines || scope.samples {
+            profile.lines = lines_of(&profile, lines);
+        }
+        // Steps tell what ran at one time, which the sums of a file do not.
+        if scope.samples && !scope.steps {
+            lay_out(&mut profile, start_us);
+        }
+        let all_us = i64::try_from(all_us).unwrap_or(i64::MAX);
+        let end_us = start_us.saturating_add(all_us.max(least_us));
+        (profile.start_us, profile.end_us) = (start_us, end_us);
+        profile.recorded_us = (start_us, end_us);
+        profile.has_ended = true;
+        if !scope.lines {
+            profile.lines = Vec::new();
+        }
+        profile
+    }
+}
+
+/// Returns the lines of a profile, whose times are not more than those of their nodes.
+fn lines_of(profile: &ThreadProfile, lines: BTreeMap<(u32, u32), LineSum>) -> Vec<ProfileLine> {
+    let mut left = (NONE, 0);
+    let line = |((node, line), LineSum { samples, nanos })| {
+        if left.0 != node {
+            left = (node, profile.times(&profile.nodes[node as usize]).self_us);
+        }
+        let self_us = (nanos / 1000).min(left.1);
+        left.1 -= self_us;
+        ProfileLine { node, position: SourcePosition::line(line), self_us, samples }
+    };
+    lines.into_iter().map(line).collect()
+}
+
+/// Gives a profile samples: the time of one line after the other, in the order of the nodes.
+fn lay_out(profile: &mut ThreadProfile, start_us: i64) {
+    let mut at_us = start_us;
+    let mut samples = Vec::new();
+    let mut lines = profile.lines.iter().peekable();
+    for (number, node) in (0_u32..).zip(&profile.nodes) {
+        let mut left_us = profile.times(node).all_us();
+        let mut add = |us: u64, position| {
+            if us > 0 {
+                samples.push(ProfileSample { time_us: at_us, node: number, position });
+                at_us = at_us.saturating_add_unsigned(us);
+            }
+        };
+        while let Some(line) = lines.next_if(|line| line.node <= number) {
+            let us = line.self_us.min(left_us);
+            left_us -= us;
+            add(us, line.position);
+        }
+        add(left_us, SourcePosition::default());
+    }
+    profile.samples = samples;
+}

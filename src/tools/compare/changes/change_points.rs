@@ -1,0 +1,344 @@
+//! Finds the commits at which rows have changed beyond the noise.
+//!
+//! For each row and each commit, the mean of the runs before is compared with that of the runs after.
+//! The largest distance of any row at any commit is compared with the largest ones of the same runs in
+//! other orders, where no commit means anything (Westfall and Young's max-T): so one search in fifty
+//! finds a change where there is none, however many rows and commits there are. A change that is found
+//! is taken out of its row, its effect on the shares of all others too, and the search goes on.
+
+use std::ops::Range;
+
+use super::super::noise::DRIFT;
+use super::clean::pull_in;
+use super::composition::ratio_of_rest;
+use super::critical::{Maxima, Orders, maxima, orders};
+use super::design::{Design, LEAST_RUNS};
+use super::fit::{RowFit, Step, likeliest};
+use super::json::{Candidate, ChangeInput, ChangePoint, ChangedCommit, Drift, FoundChanges};
+
+/// Searches with a new critical distance, after changes were taken out.
+const SEARCHES: usize = 4;
+/// Most changes of one row.
+const MOST_CHANGES: usize = 12;
+/// Rounds in which the changes of a row are moved to their best places.
+const MOVES: usize = 4;
+/// Standard errors of a confidence interval of 95 %.
+const CONFIDENCE: f64 = 1.96;
+/// Standard errors within which nine of ten values are on one side.
+const NINE_OF_TEN: f64 = 1.28;
+
+/// The rows while changes are taken out.
+struct Search {
+    design: Design,
+    rows: Vec<SearchedRow>,
+    /// Information of a change before each atom of a row without changes.
+    whole: Vec<f64>,
+    maxima: Maxima,
+    drifts: Vec<Drift>,
+}
+
+struct SearchedRow {
+    /// Values without the effect of other rows and without drift.
+    values: Vec<f64>,
+    sampled: f64,
+    is_share: bool,
+    is_part: bool,
+    /// First atoms after each change, in their order.
+    changes: Vec<usize>,
+    fit: RowFit,
+    /// The clearest step that is not a change yet.
+    step: Option<Step>,
+}
+
+/// Finds the changes of rows over runs. An input whose lists have different lengths is an error.
+pub(crate) fn change_points(input: &ChangeInput) -> Result<FoundChanges, String> {
+    check(input)?;
+    let least_runs = LEAST_RUNS;
+    let design = Design::of(input);
+    let order: Vec<usize> = (0..design.atoms()).collect();
+    let whole = design.information(&order, 0);
+    if whole.iter().all(|information| *information <= 0.0) {
+        return Ok(FoundChanges { least_runs, ..FoundChanges::default() });
+    }
+    let orders = orders(&design);
+    let mut search = Search::of(design, whole, input);
+    for _ in 0..SEARCHES {
+        if !search.round(&orders) {
+            break;
+        }
+    }
+    search.settle();
+    let detectable = search.rows.iter().map(|row| search.detectable(row)).collect();
+    let commits = grouped(search.points());
+    Ok(FoundChanges { commits, drifts: search.drifts, detectable, least_runs, enough: true })
+}
+
+fn check(input: &ChangeInput) -> Result<(), String> {
+    let runs = input.commits.len();
+    let is_list = |length: usize| length == runs;
+    if !is_list(input.samples.len()) || !(input.hosts.is_empty() || is_list(input.hosts.len())) {
+        return Err("commits, hosts and samples have different lengths".into());
+    }
+    if let Some(row) = input.rows.iter().position(|row| !is_list(row.values.len())) {
+        return Err(format!("row {row} has not one value for each run"));
+    }
+    if input.commits.windows(2).any(|pair| pair[1] < pair[0]) {
+        return Err("the runs are not in the order of commits".into());
+    }
+    let is_number = |value: &f64| value.is_finite();
+    let numbers = input.samples.iter().chain(input.rows.iter().flat_map(|row| &row.values));
+    if !numbers.into_iter().all(is_number) {
+        return Err("a value is not a number".into());
+    }
+    let most = 4 * runs.max(1);
+    if input.hosts.iter().flatten().any(|host| *host >= most) {
+        return Err("a host has a number far above the count of runs".into());
+    }
+    Ok(())
+}
+
+impl Search {
+    fn of(design: Design, whole: Vec<f64>, input: &ChangeInput) -> Self {
+        let row_of = |row: &super::json::SeriesRow| {
+            let mut values = row.values.clone();
+            pull_in(&mut values, row.sampled);
+            let (sampled, is_share) = (row.sampled, row.share);
+            let (changes, fit) = (Vec::new(), RowFit::default());
+            let is_part = row.part;
+            SearchedRow { values, sampled, is_share, is_part, changes, fit, step: None }
+        };
+        let rows = input.rows.iter().map(row_of).collect();
+        let mut search =
+            Self { design, rows, whole, maxima: Maxima::default(), drifts: Vec::new() };
+        (0..search.rows.len()).for_each(|row| search.refit(row));
+        search
+    }
+
+    fn refit(&mut self, row: usize) {
+        let row = &mut self.rows[row];
+        row.fit = RowFit::of(&self.design, &row.values, &row.changes, row.sampled);
+        row.step = row.fit.clearest(&self.design, &self.whole);
+    }
+
+    /// Takes out all changes beyond the noise. Returns whether there was one.
+    fn round(&mut self, orders: &Orders) -> bool {
+        let standard: Vec<Vec<f32>> = self.rows.iter().map(|row| row.fit.standard()).collect();
+        self.maxima = maxima(&standard, orders);
+        let critical = self.maxima.critical();
+        let mut has_found = false;
+        while let Some((row, step)) = self.clearest(critical) {
+            has_found = true;
+            if self.is_line(row, &step) {
+                self.take_drift(row, &step);
+                self.refit(row);
+                continue;
+            }
+            let place = self.rows[row].changes.partition_point(|at| *at < step.at);
+            self.rows[row].changes.insert(place, step.at);
+            if self.rows[row].is_share && self.take_composition(&step) {
+                (0..self.rows.len()).for_each(|row| self.refit(row));
+            } else {
+                self.refit(row);
+            }
+        }
+        has_found
+    }
+
+    /// Returns the clearest step beyond a distance, with its row.
+    fn clearest(&self, critical: f64) -> Option<(usize, Step)> {
+        let of_row = |(index, row): (usize, &SearchedRow)| {
+            let is_full = row.changes.len() >= MOST_CHANGES;
+            let step = row.step.clone().filter(|step| step.distance > critical && !is_full);
+            step.map(|step| (index, step))
+        };
+        let steps = self.rows.iter().enumerate().filter_map(of_row);
+        steps.max_by(|a, b| a.1.distance.total_cmp(&b.1.distance))
+    }
+
+    /// Returns whether a straight line is nearer to a segment than its clearest step, and than two steps.
+    fn is_line(&mut self, row: usize, step: &Step) -> bool {
+        if step.squares_of_line <= step.squares {
+            return false;
+        }
+        let before = self.rows[row].changes.clone();
+        let place = before.partition_point(|at| *at < step.at);
+        self.rows[row].changes.insert(place, step.at);
+        self.refit(row);
+        let sides = [step.segment.start, step.at].map(|atom| self.step_around(row, atom));
+        let second = sides.iter().flatten().map(|step| step.squares).fold(0.0, f64::max);
+        // The places of two steps were chosen, which alone takes squares away.
+        let chosen = 2.0 * (step.segment.len() as f64).ln() * self.rows[row].fit.variance;
+        self.rows[row].changes = before;
+        self.refit(row);
+        step.squares_of_line > step.squares + second - chosen
+    }
+
+    /// Takes a slow change out of a row.
+    fn take_drift(&mut self, row: usize, step: &Step) {
+        let Range { start, end } = step.segment;
+        let middle = (end - start - 1) as f64 / 2.0;
+        let values = &mut self.rows[row].values;
+        let runs = self.design.runs_of(start..end);
+        let mean = values[runs.clone()].iter().sum::<f64>() / runs.len().max(1) as f64;
+        for atom in start..end {
+            let above = step.slope * ((atom - start) as f64 - middle);
+            self.design.runs_of(atom..atom + 1).for_each(|run| values[run] -= above);
+        }
+        let half = step.slope * middle;
+        let (from, to) = (self.design.commit_of[start], self.design.commit_of[end - 1]);
+        self.drifts.push(Drift { row, from, to, before: mean - half, after: mean + half });
+    }
+
+    /// Takes the effect of a change on the shares of all rows out. Returns whether there is one.
+    fn take_composition(&mut self, step: &Step) -> bool {
+        let parts = self.rows.iter().filter(|row| row.is_part).map(|row| &row.values[..]);
+        let ratio = ratio_of_rest(&self.design, parts, step.segment.clone(), step.at);
+        let first = self.design.first_run[step.at];
+        for row in self.rows.iter_mut().filter(|row| row.is_share) {
+            row.values[first..].iter_mut().for_each(|value| *value /= ratio);
+        }
+        ratio.to_bits() != 1.0_f64.to_bits()
+    }
+
+    /// Moves the changes of each row to their best places between the others, and drops those that are
+    /// within the noise there.
+    fn settle(&mut self) {
+        let critical = self.maxima.critical();
+        for row in 0..self.rows.len() {
+            for _ in 0..MOVES {
+                let before = self.rows[row].changes.clone();
+                for change in before.iter().rev() {
+                    self.rows[row].changes.retain(|at| at != change);
+                    self.refit(row);
+                    let is_here = |step: &Step| step.segment.contains(change);
+                    let Some(step) = self.step_around(row, *change) else { continue };
+                    if step.distance > critical && is_here(&step) {
+                        let place = self.rows[row].changes.partition_point(|at| *at < step.at);
+                        self.rows[row].changes.insert(place, step.at);
+                    }
+                }
+                self.refit(row);
+                if self.rows[row].changes == before {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Returns the clearest step of the segment that has an atom.
+    fn step_around(&self, row: usize, atom: usize) -> Option<Step> {
+        let fit = &self.rows[row].fit;
+        let pair = fit.borders.windows(2).find(|pair| (pair[0]..pair[1]).contains(&atom))?;
+        let part = RowFit { borders: pair.to_vec(), ..fit.clone() };
+        part.clearest(&self.design, &self.whole)
+    }
+
+    /// Returns the changes of all rows.
+    fn points(&self) -> Vec<ChangePoint> {
+        let mut points = Vec::new();
+        for (index, row) in self.rows.iter().enumerate() {
+            let of = |borders: &[usize]| self.point(index, row, borders);
+            points.extend(row.fit.borders.windows(3).filter_map(of));
+        }
+        points.sort_by(|a, b| b.distance.total_cmp(&a.distance));
+        points
+    }
+
+    fn point(&self, index: usize, row: &SearchedRow, borders: &[usize]) -> Option<ChangePoint> {
+        let &[start, at, end] = borders else { return None };
+        let design = &self.design;
+        let likelihoods = row.fit.likelihoods(design, &row.values, start..end);
+        let candidates = likeliest(&likelihoods).into_iter().map(|(at, chance)| Candidate {
+            commit: design.commit_of[at],
+            chance,
+        });
+        let order: Vec<usize> = (start..end).collect();
+        let information = design.information(&order, start)[at - start];
+        let sums = design.sums(&row.values, start..end);
+        let before_step: f64 = sums[..at - start].iter().sum();
+        let size = -before_step / information.max(f64::MIN_POSITIVE);
+        let sides = [start..at, at..end].map(|atoms| Side::of(design, &row.values, atoms));
+        let mean = sides[0].mean;
+        // Machines that ran on one side only tell less about the difference.
+        let uneven = 1.0 / information / (1.0 / sides[0].weight + 1.0 / sides[1].weight);
+        let of_side = |side: &Side| {
+            let of_samples = SAMPLING * row.sampled * side.mean.abs();
+            side.variance.max(of_samples) / side.weight
+        };
+        let of_runs = row.fit.inflation * uneven.max(1.0) * (of_side(&sides[0]) + of_side(&sides[1]));
+        let drift = (DRIFT * mean.abs().max((mean + size).abs())).powi(2);
+        let width = CONFIDENCE * (of_runs + drift).sqrt();
+        let (low, high) = (size - width, size + width);
+        let deviation = (row.fit.variance * row.fit.inflation / information).sqrt();
+        let distance = size.abs() / deviation.max(f64::MIN_POSITIVE);
+        (low > 0.0 || high < 0.0).then(|| ChangePoint {
+            row: index,
+            commit: design.commit_of[at],
+            candidates: candidates.collect(),
+            before: mean.max(0.0),
+            after: (mean + size).max(0.0),
+            low,
+            high,
+            runs_before: design.runs_of(start..at).len(),
+            runs_after: design.runs_of(at..end).len(),
+            chance: self.maxima.chance(distance),
+            distance,
+        })
+    }
+
+    /// Returns the smallest step in the middle of the runs that would be found nearly always, as a part
+    /// of the mean.
+    fn detectable(&self, row: &SearchedRow) -> Option<f64> {
+        let mean = row.values.iter().sum::<f64>() / row.values.len().max(1) as f64;
+        let most = self.whole.iter().copied().fold(0.0, f64::max);
+        let error = (row.fit.variance * row.fit.inflation / most).sqrt();
+        let least = CONFIDENCE * DRIFT * mean;
+        let size = (self.maxima.critical() + NINE_OF_TEN) * error;
+        (mean > 0.0 && most > 0.0).then(|| size.max(least) / mean)
+    }
+}
+
+/// Least variance of a value that samples tell, as in the noise of two sets of runs.
+const SAMPLING: f64 = super::super::noise::SAMPLING_VARIANCE;
+
+/// One side of a change.
+struct Side {
+    mean: f64,
+    /// Variance of a value with the weight 1.
+    variance: f64,
+    weight: f64,
+}
+
+impl Side {
+    fn of(design: &Design, values: &[f64], atoms: Range<usize>) -> Self {
+        let runs = design.runs_of(atoms.clone());
+        let weight: f64 = design.weights[runs.clone()].iter().sum();
+        let sum: f64 = runs.clone().map(|run| design.weights[run] * values[run]).sum();
+        let mean = sum / weight.max(f64::MIN_POSITIVE);
+        let squares: f64 =
+            design.sums(values, atoms.clone()).iter().map(|sum| sum * sum).sum();
+        let count = atoms.len() as f64;
+        let variance = squares / weight.max(f64::MIN_POSITIVE) * count / (count - 1.0).max(1.0);
+        Self { mean, variance, weight }
+    }
+}
+
+/// Puts changes together whose commits can be the same. The changes have the clearest first.
+fn grouped(points: Vec<ChangePoint>) -> Vec<ChangedCommit> {
+    let mut commits: Vec<ChangedCommit> = Vec::new();
+    for point in points {
+        let has = |list: &[Candidate], commit: usize| list.iter().any(|one| one.commit == commit);
+        let is_same = |commit: &&mut ChangedCommit| {
+            has(&point.candidates, commit.commit) || has(&commit.candidates, point.commit)
+        };
+        match commits.iter_mut().find(is_same) {
+            Some(commit) => commit.changes.push(point),
+            None => commits.push(ChangedCommit {
+                commit: point.commit,
+                candidates: point.candidates.clone(),
+                changes: vec![point],
+            }),
+        }
+    }
+    commits
+}

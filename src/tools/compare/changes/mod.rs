@@ -1,0 +1,11 @@
+//! The commits at which values over many runs have changed.
+
+pub(crate) mod change_points;
+mod clean;
+mod composition;
+mod critical;
+mod design;
+mod fit;
+pub(crate) mod json;
+#[cfg(test)]
+mod simulated;
