@@ -6,7 +6,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const index = require('../../index.js')
-const { openStore } = require('../../cli/lake/store.js')
+const { openStore } = require('../../cli/fleet/store.js')
 const { lakeTables } = require('../../lib/offline.js')
 const { temporaryDirectory, tracesIn } = require('./files.js')
 

@@ -7,7 +7,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const { openLake } = require('../../cli/lake/duckdb.js')
-const { openStore } = require('../../cli/lake/store.js')
+const { openStore } = require('../../cli/fleet/store.js')
 const { compactDay } = require('../../cli/lake/compact/partition.js')
 const { replaceCompacted } = require('../../cli/lake/compact/replace.js')
 const { lakeTables } = require('../../lib/offline.js')
@@ -203,7 +203,7 @@ test('the loser of a race reads the day again', async () => {
   const store = openStore(lake)
   const day = { repo: 'org/app', date: '2026-11-01' }
   let races = 0
-  /** @type {import('../../cli/lake/store.js').Store} */
+  /** @type {import('../../cli/fleet/store.js').Store} */
   const late = {
     ...store,
     async commit(change) {

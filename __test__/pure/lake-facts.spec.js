@@ -8,11 +8,11 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const test = require('node:test')
-const { ciFacts, SYSTEMS } = require('../../cli/lake/facts/ci.js')
-const { findFacts } = require('../../cli/lake/facts/facts.js')
-const { gitFacts } = require('../../cli/lake/facts/git.js')
-const { repoOf } = require('../../cli/lake/facts/remote.js')
-const { cleanCommit, cleanCount, cleanText } = require('../../cli/lake/facts/values.js')
+const { ciFacts, SYSTEMS } = require('../../cli/fleet/facts/ci.js')
+const { findFacts } = require('../../cli/fleet/facts/facts.js')
+const { gitFacts } = require('../../cli/fleet/facts/git.js')
+const { repoOf } = require('../../cli/fleet/facts/remote.js')
+const { cleanCommit, cleanCount, cleanText } = require('../../cli/fleet/facts/values.js')
 const { temporaryDirectory } = require('../helpers/files.js')
 
 const [A, B] = ['a'.repeat(40), 'b'.repeat(40)]
@@ -51,7 +51,7 @@ function commit(folder, text) {
 }
 
 /**
- * @param {string} folder @param {import('../../cli/lake/facts/facts.js').GivenFacts} [given]
+ * @param {string} folder @param {import('../../cli/fleet/facts/facts.js').GivenFacts} [given]
  * @param {object} [more]
  */
 const factsOf = (folder, given = {}, more = {}) =>

@@ -5,7 +5,7 @@ const { fork } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { openStore } = require('../../cli/lake/store.js')
+const { openStore } = require('../../cli/fleet/store.js')
 const { cleanEnv, temporaryDirectory, FIXTURES, PACKAGE } = require('../helpers/files.js')
 const { TABLES, stemOf, compactedStem, runFolder, runOf, stemsOf, filesBelow } =
   require('../helpers/lake.js')

@@ -39,7 +39,7 @@ async function runsIn(lake) {
   try {
     return await opened.query(
       `SELECT repo, branch, commit_seq AS seq, count(*)::INT AS own FROM functions
-       WHERE file = 'program.js' AND "function" = '(anonymous)' GROUP BY ALL, run_id`,
+       WHERE file = 'program.js' AND "function" = '(anonymous)' GROUP BY run_id, repo, branch, commit_seq`,
     )
   } finally {
     opened.close()

@@ -15,6 +15,6 @@ module.exports = [
   require('./start.js'),
   require('./stop.js'),
   require('./status.js'),
-  require('./lake.js'),
+  require('./lake/index.js'),
   require('./mcp.js'),
 ]

@@ -9,9 +9,9 @@ const { WRONG_USAGE } = require('../exit-codes.js')
 const { formatPath, jsonText, printable, workingDirectory } = require('../terminal/format.js')
 const { withInputs } = require('../terminal/input.js')
 const { fail, messageOf, printProblems, printResult } = require('../terminal/output.js')
-const { StoreError, addRun } = require('./add-run.js')
-const { neededLake } = require('./lake-of.js')
-const { addedText } = require('./text.js')
+const { StoreError, addRun } = require('../fleet/add-run.js')
+const { neededLake } = require('../fleet/lake-of.js')
+const { addedText } = require('../fleet/text.js')
 
 /**
  * @typedef {object} OwnOptions
@@ -20,7 +20,7 @@ const { addedText } = require('./text.js')
  * @property {boolean} [json]
  * @property {boolean} [quiet]
  *
- * @typedef {OwnOptions & import('./facts/facts.js').GivenFacts & Record<string, any>} Options
+ * @typedef {OwnOptions & import('../fleet/facts/facts.js').GivenFacts & Record<string, any>} Options
  */
 
 /** @param {string[]} inputs each a run, or a folder of runs @param {Options} options */
@@ -31,7 +31,7 @@ async function add(inputs, options) {
   let store
   try {
     lake = neededLake(to, '--to')
-    store = require('./store.js').openStore(lake)
+    store = require('../fleet/store.js').openStore(lake)
   } catch (error) {
     return fail(messageOf(error), lake === undefined ? WRONG_USAGE : undefined)
   }
@@ -41,11 +41,18 @@ async function add(inputs, options) {
   /** @type {object[]} */
   const results = []
   await withInputs(inputs, async (paths) => {
+    const { replaceCompacted } = require('./compact/replace.js')
     for (const run of paths.flatMap(allRunsOf)) {
       let added
       try {
         const circumstances = { ...(await recordedWhere(run, selection)), cwd }
-        added = await addRun(store, [run], { given, circumstances, selection, replace })
+        added = await addRun(store, [run], {
+          given,
+          circumstances,
+          selection,
+          replace,
+          replaceCompacted,
+        })
       } catch (error) {
         fail(`not added to the lake ${name}: ${formatPath(run, cwd)}: ${messageOf(error)}`)
         if (error instanceof StoreError) return
@@ -59,7 +66,7 @@ async function add(inputs, options) {
   if (json) printResult(jsonText(results))
 }
 
-/** Returns what a program gets to know about a run. @param {string} input @param {import('./add-run.js').Added} added */
+/** Returns what a program gets to know about a run. @param {string} input @param {import('../fleet/add-run.js').Added} added */
 function resultOf(input, { outcome, facts, tables }) {
   return { input, outcome, ...facts, ...tables }
 }

@@ -13,7 +13,7 @@ const {
 } = require('../terminal/format.js')
 const { fail, messageOf, printResult, printStatus } = require('../terminal/output.js')
 const { loadDuckdb } = require('./duckdb.js')
-const { neededLake } = require('./lake-of.js')
+const { neededLake } = require('../fleet/lake-of.js')
 
 /**
  * @typedef {object} Options
@@ -32,7 +32,7 @@ async function compact(place, { olderThan, grace, repo, json, quiet }) {
   try {
     lake = neededLake(place, 'cpu-prof lake compact <lake>')
     loadDuckdb(process.cwd())
-    store = require('./store.js').openStore(lake)
+    store = require('../fleet/store.js').openStore(lake)
     days = await daysOf(store, repo, Date.now() - olderThan)
   } catch (error) {
     return fail(messageOf(error), lake === undefined ? WRONG_USAGE : undefined)
@@ -61,7 +61,7 @@ async function compact(place, { olderThan, grace, repo, json, quiet }) {
 
 /**
  * Returns the days that began before a moment, and have more than one file.
- * @param {import('./store.js').Store} store @param {string | undefined} repo @param {number} beforeMs
+ * @param {import('../fleet/store.js').Store} store @param {string | undefined} repo @param {number} beforeMs
  */
 async function daysOf(store, repo, beforeMs) {
   // Without tables, no file is fetched.
@@ -71,7 +71,7 @@ async function daysOf(store, repo, beforeMs) {
     .map(({ repo, date }) => ({ repo, date }))
 }
 
-/** Removes what nobody reads. Returns the count of files. @param {import('./store.js').Store} store @param {number} graceMs */
+/** Removes what nobody reads. Returns the count of files. @param {import('../fleet/store.js').Store} store @param {number} graceMs */
 async function sweep(store, graceMs) {
   try {
     return (await store.sweep({ graceMs })).removed

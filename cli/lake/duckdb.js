@@ -7,7 +7,7 @@ const os = require('node:os')
 const path = require('node:path')
 const { commandToAdd, findProject } = require('../../lib/addon/package-manager.js')
 const { TABLES, columnsOf } = require('./schema.js')
-const { openStore } = require('./store.js')
+const { openStore } = require('../fleet/store.js')
 const { plainValue } = require('./values.js')
 
 /** @typedef {import('@duckdb/node-api').DuckDBConnection} Connection */

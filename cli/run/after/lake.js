@@ -16,9 +16,9 @@ async function addToLake(recordings, run) {
   const cwd = workingDirectory()
   const name = formatPath(lake, cwd)
   try {
-    const { addRun } = require('../../lake/add-run.js')
-    const { openStore } = require('../../lake/store.js')
-    const { addedText } = require('../../lake/text.js')
+    const { addRun } = require('../../fleet/add-run.js')
+    const { openStore } = require('../../fleet/store.js')
+    const { addedText } = require('../../fleet/text.js')
     const circumstances = { recordedIn: cwd || undefined, cwd, knownMs: plannedMs }
     const adding = { given: {}, circumstances, selection: { sourceMaps } }
     const added = await addRun(openStore(lake), recordings, adding)

@@ -2,12 +2,9 @@
 
 // Adds one run to an open lake: finds its facts, makes its tables, and gives them to the store.
 
-const fs = require('node:fs')
-const os = require('node:os')
-const path = require('node:path')
 const { lakeTables } = require('../../lib/offline.js')
-const { withSignalCleanup } = require('../terminal/cleanup.js')
 const { findFacts } = require('./facts/facts.js')
+const { withFolder } = require('./folder.js')
 
 /** @typedef {import('./store.js').Store} Store */
 /** @typedef {import('../../lib/offline.js').LakeTables} LakeTables */
@@ -17,6 +14,11 @@ const { findFacts } = require('./facts/facts.js')
  * @property {import('./facts/facts.js').Circumstances} circumstances
  * @property {import('../../index.js').Selection} [selection]
  * @property {boolean} [replace] whether a run that is there with other contents is replaced
+ * @property {ReplaceCompacted} [replaceCompacted] what replaces a run in a file of many runs
+ *
+ * @typedef {import('./store.js').AddedRun & { runId: string }} NamedRun
+ * @typedef {(store: Store, run: NamedRun) => Promise<boolean>} ReplaceCompacted returns whether such a file
+ *   had the run
  *
  * @typedef {object} Added
  * @property {'added' | 'present' | 'replaced'} outcome
@@ -33,29 +35,31 @@ class StoreError extends Error {}
  * @param {Store} store @param {string[]} inputs files and folders of one run @param {Adding} adding
  * @returns {Promise<Added>}
  */
-async function addRun(store, inputs, { given, circumstances, selection = {}, replace = false }) {
+async function addRun(store, inputs, adding) {
+  const { given, circumstances, selection = {}, replace = false } = adding
   const { facts, notes } = await findFacts(given, circumstances)
   return withFolder(async (folder) => {
     const tables = await lakeTables(inputs, facts, folder, selection)
     const files = { repo: facts.repo, date: tables.date, stem: tables.stem, folder }
-    const outcome = await giveTo(store, { ...files, runId: tables.runId, replace })
+    const run = { ...files, runId: tables.runId, replace }
+    const outcome = await giveTo(store, run, adding.replaceCompacted)
     return { outcome, facts, tables: { ...tables, notes: [...tables.notes, ...notes] } }
   })
 }
 
 /**
  * Gives the files of a run to the store.
- * @param {Store} store @param {import('./store.js').AddedRun & { runId: string }} run
+ * @param {Store} store @param {NamedRun} named @param {ReplaceCompacted} [replaceCompacted]
  * @returns {Promise<Added['outcome']>}
  */
-async function giveTo(store, { runId, ...run }) {
+async function giveTo(store, named, replaceCompacted) {
+  const { runId: _, ...run } = named
   try {
     return (await store.addRun(run)).outcome
   } catch (error) {
-    if (!run.replace) throw storeError(error)
-    const { replaceCompacted } = require('./compact/replace.js')
+    if (!run.replace || replaceCompacted === undefined) throw storeError(error)
     try {
-      if (await replaceCompacted(store, { runId, ...run })) return 'replaced'
+      if (await replaceCompacted(store, named)) return 'replaced'
     } catch (second) {
       throw storeError(second)
     }
@@ -68,19 +72,4 @@ function storeError(error) {
   return new StoreError(error instanceof Error ? error.message : String(error), { cause: error })
 }
 
-/**
- * Calls `work` with a folder that only this user can read, and that is removed afterwards, also if a signal
- * ends the process.
- * @template T @param {(folder: string) => Promise<T>} work @returns {Promise<T>}
- */
-async function withFolder(work) {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'cpu-prof-lake-'))
-  const remove = () => fs.rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
-  try {
-    return await withSignalCleanup(() => work(folder), remove)
-  } finally {
-    remove()
-  }
-}
-
-module.exports = { addRun, withFolder, StoreError }
+module.exports = { addRun, StoreError }

@@ -2,17 +2,17 @@
 
 // The command `cpu-prof lake`: its commands, and the help that they share.
 
-const { examples } = require('../options.js')
+const { examples } = require('../../options.js')
 
 /** The commands in the order of the help. @type {{ define: (lake: import('commander').Command) => void }[]} */
 const COMMANDS = [
-  require('./lake/add.js'),
-  require('./lake/top.js'),
-  require('./lake/trend.js'),
-  require('./lake/blame.js'),
-  require('./lake/compare.js'),
-  require('./lake/sql.js'),
-  require('./lake/compact.js'),
+  require('./add.js'),
+  require('./top.js'),
+  require('./trend.js'),
+  require('./blame.js'),
+  require('./compare.js'),
+  require('./sql.js'),
+  require('./compact.js'),
 ]
 
 /** @param {import('commander').Command} program */
