@@ -91,9 +91,6 @@ mod tests {
         for text in [r#"[{"base":[1],"head":[1]},{"base":[1,2],"head":[1]}]"#, "[{}]", "nothing"] {
             assert!(compare_given(text).is_err(), "{text}");
         }
-        assert_eq!(
-            compare_given("[]").as_deref(),
-            Ok(r#"{"noise":"assumed","differences":[]}"#)
-        );
+        assert_eq!(compare_given("[]").as_deref(), Ok(r#"{"noise":"assumed","differences":[]}"#));
     }
 }

@@ -94,9 +94,11 @@ impl SimulatedLake {
         let shares: Vec<f64> = weights
             .iter()
             .enumerate()
-            .map(|(row, weight)| {
-                if row == 0 { self.share } else { (1.0 - self.share) * weight / others }
-            })
+            .map(
+                |(row, weight)| {
+                    if row == 0 { self.share } else { (1.0 - self.share) * weight / others }
+                },
+            )
             .collect();
         let mut table = |count: usize, spread: f64| -> Vec<f64> {
             (0..count * self.rows).map(|_| (spread * normal(&mut random)).exp()).collect()
@@ -179,8 +181,10 @@ pub(super) fn tally(lake: &SimulatedLake, seeds: std::ops::Range<u64>) -> Tally 
         let found = lake.found(seed);
         tally.drifts += found.drifts.len();
         let all = || found.commits.iter().flat_map(|commit| &commit.changes);
-        if let (Some((at, _)), Some(change)) =
-            (lake.steps.first(), all().find(|change| change.row == 0))
+        let nearest =
+            |at: usize| all().filter(|one| one.row == 0).min_by_key(|one| one.commit.abs_diff(at));
+        if let Some((at, _)) = lake.steps.first()
+            && let Some(change) = nearest(*at)
         {
             tally.found += 1;
             tally.exact += usize::from(change.commit == *at);
