@@ -87,7 +87,9 @@ impl SimulatedLake {
     /// Returns the values of the rows and, last, the time of the whole.
     pub(super) fn input(&self, seed: u64) -> ChangeInput {
         let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        (0..10).for_each(|_| drop(random.below(2)));
+        for _ in 0..10 {
+            random.below(2);
+        }
         // Few functions have most of the time.
         let weights: Vec<f64> = (0..self.rows).map(|row| 1.0 / (row + 3) as f64).collect();
         let others: f64 = weights[1..].iter().sum();
