@@ -148,7 +148,7 @@ async function answer(lake, folder, { where, params }, options) {
   const firsts = firstRuns(runs)
   const commits = result.commits
     .map((/** @type {any} */ commit) => blamed(commit, firsts, { rows, unit, isWanted }))
-    .filter(({ changes }) => changes.length > 0)
+    .filter((/** @type {Blamed} */ { changes }) => changes.length > 0)
   const drifts = result.drifts
     .filter((/** @type {any} */ { row }) => isWanted(rows[row]))
     .map((/** @type {any} */ { row, before, after }) => ({

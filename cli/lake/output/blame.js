@@ -5,7 +5,7 @@
 const { formatCount, formatShare, formatTime, printable } = require('../../terminal/format.js')
 const { codeCell, heading, plainText, table } = require('../../terminal/markdown-text.js')
 const { quote } = require('../../terminal/shell.js')
-const { cutEnd, cutLines } = require('../../terminal/width.js')
+const { cutEnd } = require('../../terminal/width.js')
 const { htmlPage, htmlTable, named } = require('./page.js')
 
 /** @typedef {import('../blame.js').Answer} Answer */
@@ -16,6 +16,7 @@ const { htmlPage, htmlTable, named } = require('./page.js')
 const ROWS = 10
 /** Candidates that are named. */
 const NAMED = 4
+const NEXT = '  next: '
 const HEADS = ['change', 'before', 'after', 'runs']
 
 /** Returns a part with its sign. @param {number} part */
@@ -98,9 +99,13 @@ function text(answer, { columns }, top = ROWS) {
     }
     if (blamed.changes.length > top) lines.push(`  and ${blamed.changes.length - top} more (--top)`)
     const next = nextOf(answer, blamed)
-    if (next !== '') lines.push(`  next: ${next}`)
+    if (next !== '') lines.push(`${NEXT}${next}`)
   }
-  return cutLines(lines.map(printable), columns)
+  // A command is whole, so that it can be copied.
+  const shown = lines.map((line) => {
+    return line.startsWith(NEXT) ? printable(line) : cutEnd(printable(line), columns)
+  })
+  return `${shown.join('\n')}\n`
 }
 
 /** @param {Answer} answer */

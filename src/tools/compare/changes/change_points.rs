@@ -248,10 +248,9 @@ impl Search {
         let &[start, at, end] = borders else { return None };
         let design = &self.design;
         let likelihoods = row.fit.likelihoods(design, &row.values, start..end);
-        let candidates = likeliest(&likelihoods).into_iter().map(|(at, chance)| Candidate {
-            commit: design.commit_of[at],
-            chance,
-        });
+        let candidates = likeliest(&likelihoods)
+            .into_iter()
+            .map(|(at, chance)| Candidate { commit: design.commit_of[at], chance });
         let order: Vec<usize> = (start..end).collect();
         let information = design.information(&order, start)[at - start];
         let sums = design.sums(&row.values, start..end);
@@ -265,7 +264,8 @@ impl Search {
             let of_samples = SAMPLING * row.sampled * side.mean.abs();
             side.variance.max(of_samples) / side.weight
         };
-        let of_runs = row.fit.inflation * uneven.max(1.0) * (of_side(&sides[0]) + of_side(&sides[1]));
+        let of_runs =
+            row.fit.inflation * uneven.max(1.0) * (of_side(&sides[0]) + of_side(&sides[1]));
         let drift = (DRIFT * mean.abs().max((mean + size).abs())).powi(2);
         let width = CONFIDENCE * (of_runs + drift).sqrt();
         let (low, high) = (size - width, size + width);
@@ -315,8 +315,7 @@ impl Side {
         let weight: f64 = design.weights[runs.clone()].iter().sum();
         let sum: f64 = runs.clone().map(|run| design.weights[run] * values[run]).sum();
         let mean = sum / weight.max(f64::MIN_POSITIVE);
-        let squares: f64 =
-            design.sums(values, atoms.clone()).iter().map(|sum| sum * sum).sum();
+        let squares: f64 = design.sums(values, atoms.clone()).iter().map(|sum| sum * sum).sum();
         let count = atoms.len() as f64;
         let variance = squares / weight.max(f64::MIN_POSITIVE) * count / (count - 1.0).max(1.0);
         Self { mean, variance, weight }
@@ -341,4 +340,135 @@ fn grouped(points: Vec<ChangePoint>) -> Vec<ChangedCommit> {
         }
     }
     commits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::simulated::{SimulatedLake, tally};
+    use super::*;
+
+    /// Lakes of few rows, which a slow build searches fast.
+    fn small() -> SimulatedLake {
+        SimulatedLake { rows: 24, commits: 40, runs: 3, ..SimulatedLake::default() }
+    }
+
+    #[test]
+    fn lakes_without_a_step_have_a_false_commit_in_one_of_twenty_at_most() {
+        let noisy = SimulatedLake {
+            hosts: 4,
+            of_host: 0.05,
+            of_commit: 0.03,
+            outliers: 0.02,
+            memory: 0.9,
+            ..small()
+        };
+        for lake in [small(), noisy] {
+            let found = tally(&lake, 1..201);
+            assert!(found.false_commits <= 10, "{found:?} in {lake:?}");
+        }
+    }
+
+    #[test]
+    fn a_tenth_of_a_function_of_a_twentieth_is_found_within_200_runs() {
+        let step = |commits, runs| SimulatedLake {
+            commits,
+            runs,
+            rows: 60,
+            steps: vec![(commits / 2, 1.1)],
+            ..SimulatedLake::default()
+        };
+        let found = tally(&step(25, 8), 1..11);
+        assert!(found.found >= 9 && found.near >= 8 && found.false_commits <= 1, "{found:?}");
+        let found = tally(&step(50, 4), 1..11);
+        assert!(found.found >= 9 && found.near >= 7 && found.covered >= 8, "{found:?}");
+    }
+
+    #[test]
+    fn both_of_two_steps_are_found() {
+        let lake = SimulatedLake { steps: vec![(12, 1.5), (28, 1.5)], ..small() };
+        for seed in 1..6 {
+            let found = lake.found(seed);
+            let changes = || found.commits.iter().flat_map(|commit| &commit.changes);
+            let mut at: Vec<usize> =
+                changes().filter(|change| change.row == 0).map(|change| change.commit).collect();
+            at.sort_unstable();
+            assert_eq!(at.len(), 2, "{found:?}");
+            assert!(at[0].abs_diff(12) <= 1 && at[1].abs_diff(28) <= 1, "{at:?}");
+        }
+    }
+
+    #[test]
+    fn a_slow_change_is_no_commit() {
+        let found = tally(&SimulatedLake { drift: 0.5, ..small() }, 1..21);
+        assert!(found.drifts >= 18 && found.false_commits <= 3, "{found:?}");
+    }
+
+    #[test]
+    fn a_large_change_is_none_of_the_other_functions() {
+        let lake = SimulatedLake { share: 0.5, steps: vec![(20, 1.5)], ..small() };
+        let found = tally(&lake, 1..21);
+        assert!(found.near >= 18 && found.other_rows <= 1, "{found:?}");
+        let found = lake.found(1);
+        let change = &found.commits[0].changes[0];
+        assert_eq!(change.row, 0);
+        let relative = change.after / change.before;
+        assert!((1.4..1.6).contains(&relative), "{change:?}");
+    }
+
+    #[test]
+    fn functions_that_begin_and_end_are_found_at_their_commits() {
+        let found = SimulatedLake { begins: 12, ends: 31, ..small() }.found(3);
+        let at = |row: usize| {
+            let changes = found.commits.iter().flat_map(|commit| &commit.changes);
+            let of_row = changes.filter(|change| change.row == row);
+            of_row.map(|change| (change.commit, change.before > change.after)).collect::<Vec<_>>()
+        };
+        assert_eq!((at(1), at(2)), (vec![(12, false)], vec![(31, true)]));
+    }
+
+    #[test]
+    fn a_change_of_machines_is_no_change_of_the_program() {
+        let mut input = small().input(5);
+        for run in 0..input.commits.len() {
+            let is_new = run >= 60;
+            input.hosts[run] = Some(usize::from(is_new));
+            input.rows[0].values[run] *= if is_new { 1.5 } else { 1.0 };
+        }
+        assert!(change_points(&input).unwrap().commits.is_empty());
+        input.hosts.clear();
+        assert_eq!(change_points(&input).unwrap().commits[0].commit, 20);
+    }
+
+    #[test]
+    fn few_runs_tell_nothing_and_wrong_input_is_an_error() {
+        let few = SimulatedLake { commits: 5, runs: 3, ..small() }.input(1);
+        let found = change_points(&few).unwrap();
+        assert!(!found.enough && found.commits.is_empty() && found.least_runs == 8);
+        assert!(!change_points(&ChangeInput::default()).unwrap().enough);
+        let mut wrong = small().input(1);
+        wrong.rows[1].values.pop();
+        assert!(change_points(&wrong).unwrap_err().contains("row 1"));
+        let mut wrong = small().input(1);
+        wrong.commits.reverse();
+        assert!(change_points(&wrong).unwrap_err().contains("order"));
+        let mut wrong = small().input(1);
+        wrong.rows[0].values[0] = f64::NAN;
+        assert!(change_points(&wrong).is_err());
+    }
+
+    #[test]
+    fn values_without_spread_have_changes_where_they_change() {
+        let row = |values: Vec<f64>| super::super::json::SeriesRow { values, ..Default::default() };
+        let step = (0..40).map(|run| if run < 20 { 5.0 } else { 6.0 }).collect();
+        let input = ChangeInput {
+            commits: (0..40).collect(),
+            samples: vec![4000.0; 40],
+            rows: vec![row(vec![5.0; 40]), row(step), row(vec![0.0; 40])],
+            ..ChangeInput::default()
+        };
+        let found = change_points(&input).unwrap();
+        let rows: Vec<(usize, usize)> =
+            found.commits.iter().map(|one| (one.changes[0].row, one.commit)).collect();
+        assert_eq!(rows, [(1, 20)]);
+    }
 }

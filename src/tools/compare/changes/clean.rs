@@ -16,8 +16,7 @@ pub(super) fn pull_in(values: &mut [f64], sampled: f64) {
         return;
     }
     let medians: Vec<f64> = values.windows(NEIGHBOURS).map(median).collect();
-    let mut distances: Vec<f64> =
-        values.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
+    let mut distances: Vec<f64> = values.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
     distances.sort_unstable_by(f64::total_cmp);
     let spread = quantile(&distances, 0.5) / MEDIAN_DISTANCE;
     let mean = values.iter().sum::<f64>() / values.len() as f64;

@@ -101,11 +101,8 @@ impl Design {
             let told = |(before, all): (&f64, &f64)| {
                 if *all > 0.0 { before * (all - before) / all } else { 0.0 }
             };
-            let information = if is_border && has_runs {
-                before.iter().zip(&all).map(told).sum()
-            } else {
-                0.0
-            };
+            let information =
+                if is_border && has_runs { before.iter().zip(&all).map(told).sum() } else { 0.0 };
             self.of_hosts(*atom).iter().zip(&mut before).for_each(|(weight, sum)| *sum += weight);
             runs_before += self.first_run[atom + 1] - self.first_run[*atom];
             if information >= 0.9 * LEAST_INFORMATION { information } else { 0.0 }
@@ -121,7 +118,9 @@ impl Design {
             sums[self.host_of[run]] += self.weights[run] * values[run];
             weights[self.host_of[run]] += self.weights[run];
         }
-        sums.iter_mut().zip(&weights).for_each(|(sum, weight)| *sum /= weight.max(f64::MIN_POSITIVE));
+        sums.iter_mut()
+            .zip(&weights)
+            .for_each(|(sum, weight)| *sum /= weight.max(f64::MIN_POSITIVE));
         let of_atom = |atom: usize| {
             let around = |run: usize| self.weights[run] * (values[run] - sums[self.host_of[run]]);
             self.runs_of(atom..atom + 1).map(around).sum()

@@ -62,8 +62,7 @@ impl RowFit {
     /// Returns the sums in standard deviations.
     pub(super) fn standard(&self) -> Vec<f32> {
         let deviation = (self.variance * self.inflation).sqrt();
-        let standard =
-            |sum: &f64| if deviation > 0.0 { (sum / deviation) as f32 } else { 0.0 };
+        let standard = |sum: &f64| if deviation > 0.0 { (sum / deviation) as f32 } else { 0.0 };
         self.sums.iter().map(standard).collect()
     }
 

@@ -87,16 +87,20 @@ impl SimulatedLake {
     /// Returns the values of the rows and, last, the time of the whole.
     pub(super) fn input(&self, seed: u64) -> ChangeInput {
         let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        (0..10).for_each(|_| drop(random.below(2)));
+        for _ in 0..10 {
+            random.below(2);
+        }
         // Few functions have most of the time.
         let weights: Vec<f64> = (0..self.rows).map(|row| 1.0 / (row + 3) as f64).collect();
         let others: f64 = weights[1..].iter().sum();
         let shares: Vec<f64> = weights
             .iter()
             .enumerate()
-            .map(|(row, weight)| {
-                if row == 0 { self.share } else { (1.0 - self.share) * weight / others }
-            })
+            .map(
+                |(row, weight)| {
+                    if row == 0 { self.share } else { (1.0 - self.share) * weight / others }
+                },
+            )
             .collect();
         let mut table = |count: usize, spread: f64| -> Vec<f64> {
             (0..count * self.rows).map(|_| (spread * normal(&mut random)).exp()).collect()
@@ -179,8 +183,10 @@ pub(super) fn tally(lake: &SimulatedLake, seeds: std::ops::Range<u64>) -> Tally 
         let found = lake.found(seed);
         tally.drifts += found.drifts.len();
         let all = || found.commits.iter().flat_map(|commit| &commit.changes);
-        if let (Some((at, _)), Some(change)) =
-            (lake.steps.first(), all().find(|change| change.row == 0))
+        let nearest =
+            |at: usize| all().filter(|one| one.row == 0).min_by_key(|one| one.commit.abs_diff(at));
+        if let Some((at, _)) = lake.steps.first()
+            && let Some(change) = nearest(*at)
         {
             tally.found += 1;
             tally.exact += usize::from(change.commit == *at);
