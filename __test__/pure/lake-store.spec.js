@@ -11,7 +11,7 @@ const { TABLES, stemOf, compactedStem, runFolder, runOf, stemsOf, filesBelow } =
   require('../helpers/lake.js')
 const { seededRandom } = require('../helpers/random.js')
 
-const STORE = path.join(PACKAGE, 'cli', 'lake', 'store.js')
+const STORE = path.join(PACKAGE, 'cli', 'fleet', 'store.js')
 const DAY = { repo: 'org/app', date: '2026-01-31' }
 const FUNCTIONS = { tables: ['functions'] }
 /** Returns the folder of a table in the day. @param {string} lake @param {string} table */
