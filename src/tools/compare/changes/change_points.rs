@@ -359,7 +359,6 @@ mod tests {
             of_host: 0.05,
             of_commit: 0.03,
             outliers: 0.02,
-            memory: 0.9,
             ..small()
         };
         for lake in [small(), noisy] {
