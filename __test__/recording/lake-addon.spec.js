@@ -10,7 +10,7 @@ const { cleanEnv, temporaryDirectory, PACKAGE } = require('../helpers/files.js')
 const { runFolder, runOf } = require('../helpers/lake.js')
 const { withFileSystem } = require('../helpers/mount.js')
 
-const STORE = path.join(PACKAGE, 'cli', 'lake', 'store.js')
+const STORE = path.join(PACKAGE, 'cli', 'fleet', 'store.js')
 
 test('a disk that is full or read only: an error, and nothing half', async (t) => {
   const program = `
