@@ -72,6 +72,10 @@ function isClose(one, other) {
 function assertSame(given, wanted) {
   for (const question of QUESTIONS) {
     assert.equal(given[question]?.length, wanted[question].length, question)
+    // Commits with equal distances are in the order of the last digit.
+    if (question === 'steps') {
+      for (const rows of [given.steps, wanted.steps]) rows.sort((a, b) => a.seq - b.seq)
+    }
     for (const [index, row] of wanted[question].entries()) {
       for (const [name, value] of Object.entries(row)) {
         const found = given[question][index][name]
