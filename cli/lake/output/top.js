@@ -4,7 +4,15 @@
 
 const { formatCount, formatShare, formatTime, printable } = require('../../terminal/format.js')
 const { codeCell, heading, plainText, table } = require('../../terminal/markdown-text.js')
-const { SHARE, TIME, cutEnd, cutStart, padEnd, wrapWords } = require('../../terminal/width.js')
+const {
+  SHARE,
+  TIME,
+  cutEnd,
+  cutLines,
+  cutStart,
+  padEnd,
+  wrapWords,
+} = require('../../terminal/width.js')
 const { htmlPage, htmlTable, named } = require('./page.js')
 
 /** @typedef {import('../top.js').Answer} Answer */
@@ -48,7 +56,7 @@ function text(answer, { columns }) {
   })
   const sentences = [titleOf(answer), `(${MEANING})`, ...answer.notes].map(printable)
   const lines = sentences.flatMap((line) => wrapWords(line, columns))
-  return `${[...lines, '', `  ${draw(HEADS)}`, ...rows].join('\n')}\n`
+  return cutLines([...lines, '', `  ${draw(HEADS)}`, ...rows], columns)
 }
 
 /** @param {Answer} answer */
