@@ -100,7 +100,7 @@ test('a commit is printed with its size, what else it can be, and the next comma
   assert.ok(stdout.includes('or one of the 2 commits before it, which have no run'))
   const sentence = 'with the effect of a change on the shares of others taken out'
   assert.ok(stdout.replaceAll('\n', ' ').includes(sentence), stdout)
-  const sides = `--base commit=${commitOf(9).slice(0, 12)} --head commit=${commitOf(10).slice(0, 12)}`
+  const sides = `--base commit=${commitOf(9)} --head commit=${commitOf(10)}`
   assert.ok(stdout.includes(`next: cpu-prof lake compare ${lake} ${sides}\n`), stdout)
   for (const [option, start] of [
     ['--markdown', '### 1 commit changed'],
