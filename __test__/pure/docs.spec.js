@@ -24,6 +24,11 @@ const COMMANDS = [
   'stop',
   'status',
 ]
+/** The commands of `lake`, which one page describes, each in a section. */
+const OF_LAKE = ['add', 'top', 'trend', 'blame', 'compare', 'sql', 'compact'].map(
+  (name) => `lake ${name}`,
+)
+const ALL = [...COMMANDS, ...OF_LAKE]
 /** Pages that name files of the source. */
 const OF_THE_SOURCE = /^(ARCHITECTURE|CONTRIBUTING)\.md$|^docs\/internals\//
 const SOURCE_PATH = /^(src|lib|cli|__test__|scripts)\/\S*$/
@@ -107,15 +112,16 @@ function missingPaths(pages, exists) {
 function optionsIn(line, known) {
   const start = line.search(/\bcpu-prof(\.js)? /)
   const text = line.slice(Math.max(start, 0)).replace(/^cpu-prof(\.js)? /, '')
-  const [command] = text.split(' ', 1)
-  if (!COMMANDS.includes(command)) return undefined
+  const [first, second] = text.split(' ', 2)
+  const command = first === 'lake' ? `lake ${second}` : first
+  if (!ALL.includes(command)) return undefined
   // Quoted texts and placeholders can contain what ends a command in a shell.
   const plain = text.replace(/'[^']*'|"[^"]*"|<[^>]*>/g, 'value')
   const flags = []
   const words = plain
     .split(/ #|[|>;&]/)[0]
     .split(/\s+/)
-    .slice(1)
+    .slice(command.split(' ').length)
   for (let i = 0; i < words.length && words[i] !== '--'; i++) {
     const [flag, value] = words[i].replace(/[,)]$/, '').split('=')
     if (/^-[a-zA-Z]$|^--[a-z]/.test(flag)) {
@@ -141,12 +147,27 @@ function unknownOptions(pages, known) {
 /** Returns a line for each option that the page of its command does not name. @param {Pages} pages @param {Record<string, Flags>} known */
 function unnamedOptions(pages, known) {
   return Object.entries(known).flatMap(([command, { all }]) => {
-    const text = `${pages[`docs/commands/${command}.md`]}${pages['docs/commands/README.md']}`
+    const [name, ofLake] = command.split(' ')
+    const page = `docs/commands/${name}.md`
+    const own = ofLake === undefined ? pages[page] : sectionsOf(pages[page], command)
+    const text = `${own}${pages['docs/commands/README.md']}`
     return [...all]
       .filter((flag) => flag.startsWith('--') && flag !== '--help')
       .filter((flag) => !new RegExp(`${flag}(?![\\w-])`).test(text))
-      .map((flag) => `docs/commands/${command}.md does not name ${flag}`)
+      .map((flag) => `${page} does not name ${flag}${ofLake === undefined ? '' : ` of ${command}`}`)
   })
+}
+
+/**
+ * Returns the section of a command of `lake`, with that of what its questions have in common.
+ * @param {string} page @param {string} command
+ */
+function sectionsOf(page, command) {
+  const sections = page.split(/^## /m).slice(1)
+  const own = sections.find((section) => section.startsWith(`\`${command} `)) ?? ''
+  const isQuestion = !/ (add|compact)$/.test(command)
+  const shared = sections.find((section) => section.startsWith('Questions\n')) ?? ''
+  return isQuestion ? own + shared : own
 }
 
 /** Reads the options of a command from its help. @param {string} help @returns {Flags} */
@@ -176,10 +197,11 @@ function repositoryPages() {
 /** @type {Exists} */
 const repositoryHas = (file) => fs.existsSync(path.join(PACKAGE, file))
 
+const CLI = path.join(PACKAGE, 'bin', 'cpu-prof.js')
 const PAGES = repositoryPages()
 const KNOWN = Object.fromEntries(
-  COMMANDS.map((command) => {
-    const args = [path.join(PACKAGE, 'bin', 'cpu-prof.js'), command, '--help']
+  ALL.map((command) => {
+    const args = [CLI, ...command.split(' '), '--help']
     return [command, flagsOf(spawnSync(process.execPath, args, { encoding: 'utf8' }).stdout)]
   }),
 )
@@ -194,7 +216,14 @@ test('every path of the source exists', () => {
 })
 
 test('commands have the options that pages name, and pages name all options', () => {
-  for (const command of COMMANDS) assert.ok(KNOWN[command].all.has('--help'), command)
+  for (const command of ALL) assert.ok(KNOWN[command].all.has('--help'), command)
+  const { stdout } = spawnSync(process.execPath, [CLI, 'lake', '--help'], { encoding: 'utf8' })
+  const [, list] = stdout.split('Commands:\n')
+  const names = [...list.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => `lake ${name}`)
+  assert.deepEqual(
+    names.filter((name) => name !== 'lake help'),
+    OF_LAKE,
+  )
   assert.deepEqual(unknownOptions(PAGES, KNOWN), [])
   assert.deepEqual(unnamedOptions(PAGES, KNOWN), [])
 })
@@ -240,12 +269,14 @@ test('the check finds an option that the command does not have', () => {
     'npx cpu-prof run --dir --name -q -- node main.js --theirs # --comment',
     'cpu-prof run --interval 200 node main.js --theirs',
     'node /clone/bin/cpu-prof.js check a.json --absent | head --lines=3',
+    'cpu-prof lake blame lake --since 30d --absent --job build',
     'cpu-prof compare --fail-on "total>5%" <base> \\',
     "  --absent -- 'node a.js --theirs'",
     '```',
   ].join('\n')
   assert.deepEqual(unknownOptions({ 'a.md': text }, KNOWN), [
     'a.md: check has no --absent',
+    'a.md: lake blame has no --absent',
     'a.md: compare has no --absent',
     'a.md: run has no --wrong',
     'a.md: merge has no --wrong',
@@ -259,4 +290,11 @@ test('the check finds an option that no page names', () => {
     'docs/commands/README.md': '',
   }
   assert.deepEqual(unnamedOptions(pages, known), ['docs/commands/run.md does not name --in'])
+  const flags = { all: new Set(['--top', '--by', '--repo']), withValue: new Set() }
+  const page =
+    '## Questions\n`--repo`\n## `lake top [lake]`\n`--top`\n## `lake trend [lake]`\n`--by`'
+  assert.deepEqual(
+    unnamedOptions({ ...pages, 'docs/commands/lake.md': page }, { 'lake top': flags }),
+    ['docs/commands/lake.md does not name --by of lake top'],
+  )
 })

@@ -89,12 +89,17 @@ test('a tenth more in a twentieth of the work is found at its commit within 200 
 test('a commit is printed with its size, what else it can be, and the next command', async () => {
   const runs = noisyRuns({ seed: 7, commits: 20, each: 4, step: 10, factor: 2, gaps: 3 })
   const lake = await writeLake(runs, { compacted: true })
-  const { stdout } = await cli(['lake', 'blame', lake])
-  assert.match(stdout, /^1 commit changed something beyond the noise: 80 runs of 20 commits/)
+  const { stdout } = await cli(['lake', 'blame', lake], { env: { COLUMNS: '80' } })
+  assert.match(
+    stdout,
+    /^1 commit changed something beyond the noise: 80 runs of 20 commits, \d+ rows\n/,
+  )
   const line = stdout.split('\n').find((line) => line.includes('target  src/target.js'))
   assert.match(String(line), /^ {2}\+\d+\.\d% ±\d+\.\d% +\d+ ms → \d+ ms +40 \+ 40 +target/)
   assert.ok(stdout.includes(`\n${commitOf(10).slice(0, 10)}\n`))
   assert.ok(stdout.includes('or one of the 2 commits before it, which have no run'))
+  const sentence = 'with the effect of a change on the shares of others taken out'
+  assert.ok(stdout.replaceAll('\n', ' ').includes(sentence), stdout)
   const sides = `--base commit=${commitOf(9)} --head commit=${commitOf(10)}`
   assert.ok(stdout.includes(`next: cpu-prof lake compare ${lake} ${sides}\n`), stdout)
   for (const [option, start] of [

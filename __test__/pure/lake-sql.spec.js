@@ -37,6 +37,26 @@ test('values are exact, in JSON and CSV', async () => {
   ])
 })
 
+test('one word is the query, of the lake that CPU_PROF_LAKE names', async () => {
+  const lake = await writeLake(madeRuns({ commits: 1, runs: 2 }))
+  const query = 'SELECT count(DISTINCT run_id) AS runs FROM groups'
+  const env = { CPU_PROF_LAKE: lake }
+  const short = await cli(['lake', 'sql', query, '--csv'], { env })
+  assert.deepEqual([short.code, short.stdout], [0, 'runs\n2\n'], short.stderr)
+  const other = await writeLake(madeRuns({ commits: 1, runs: 3 }))
+  const named = await cli(['lake', 'sql', other, query, '--csv'], { env })
+  assert.equal(named.stdout, 'runs\n3\n')
+  for (const [words, told] of /** @type {[string[], RegExp][]} */ ([
+    [[query], /no lake is named: .* or set CPU_PROF_LAKE/],
+    [[lake, ...query.split(' ')], /too many words: quote the statement/],
+    [[], /missing required argument/],
+  ])) {
+    const { code, stdout, stderr } = await cli(['lake', 'sql', ...words])
+    assert.deepEqual([code, stdout], [2, ''])
+    assert.match(stderr, told)
+  }
+})
+
 test('a table has its numbers at the right, and no control characters', async () => {
   const lake = await writeLake([
     {

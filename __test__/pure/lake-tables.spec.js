@@ -134,8 +134,8 @@ async function assertLikeReport(inputs, selection = {}, isExact = true) {
     [busyUs, busyUs, us(told.durationMs)],
   )
   const threads = await query('SELECT * FROM threads')
-  const ofReport = told.processes.flatMap(({ threads, pid, command }) =>
-    threads.map((thread) => ({ ...thread, pid, command })),
+  const ofReport = told.processes.flatMap(({ threads, pid, name: process }) =>
+    threads.map((thread) => ({ ...thread, pid, process })),
   )
   assert.deepEqual(
     threads.map((row) => [
@@ -143,7 +143,7 @@ async function assertLikeReport(inputs, selection = {}, isExact = true) {
       ...[row.busy_us, row.gc_us, row.blocked_us, row.idle_us, row.cpu_us],
     ]),
     ofReport.map((of) => [
-      ...[of.pid, of.threadId, of.command, of.name, us(of.startMs), us(of.durationMs)],
+      ...[of.pid, of.threadId, of.process, of.name, us(of.startMs), us(of.durationMs)],
       us(of.javascriptMs) + us(of.nativeMs) + us(of.gcMs),
       ...[us(of.gcMs), us(of.blockedMs ?? 0), us(of.idleMs)],
       of.cpuMs === undefined ? null : us(of.cpuMs),

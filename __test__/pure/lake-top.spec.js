@@ -167,6 +167,44 @@ test('an empty lake has no rows, and no folder is no lake', async () => {
   assert.deepEqual([runs, rows, notes], [0, [], ['no run of the lake is chosen']])
 })
 
+test('CPU_PROF_LAKE names the lake of a question that names none', async () => {
+  const lake = await writeLake(RUNS)
+  const env = { CPU_PROF_LAKE: lake }
+  for (const words of [
+    ['top'],
+    ['trend', '--repo', 'org/app'],
+    ['blame', '--repo', 'org/app'],
+    ['compare', '--base', 'branch=main', '--head', 'branch=next'],
+  ]) {
+    const named = await cli(['lake', words[0], lake, ...words.slice(1), '--json'])
+    const unnamed = await cli(['lake', ...words, '--json'], { env })
+    assert.deepEqual([unnamed.code, unnamed.stdout], [0, named.stdout], unnamed.stderr)
+    const none = await cli(['lake', ...words])
+    assert.deepEqual([none.code, none.stdout], [2, ''])
+    assert.match(none.stderr, /no lake is named: .* or set CPU_PROF_LAKE/)
+    const wrong = await cli(['lake', ...words], { env: { CPU_PROF_LAKE: 'ftp://u:s3cret@h/x' } })
+    assert.equal(wrong.code, 2)
+    assert.match(wrong.stderr, /CPU_PROF_LAKE=.* is no lake/)
+    assert.doesNotMatch(wrong.stderr, /s3cret/)
+  }
+})
+
+test('sentences are whole on a narrow screen, and only cells of tables are cut', async () => {
+  const lake = await writeLake(RUNS)
+  const env = { COLUMNS: '60' }
+  for (const question of ['top', 'trend']) {
+    const { stdout } = await cli(['lake', question, lake], { env })
+    const lines = stdout.split('\n')
+    const sentences = lines.slice(0, lines.indexOf(''))
+    assert.ok(sentences.length > 2 && !sentences.join('').includes('…'), stdout)
+    assert.ok(
+      lines.every((line) => line.length <= 60),
+      stdout,
+    )
+    assert.match(sentences.join(' '), /not over calls.*\)/)
+  }
+})
+
 test('a file that is broken or foreign is named', async () => {
   for (const spoil of [
     (/** @type {string} */ file) => fs.truncateSync(file, fs.statSync(file).size - 9),

@@ -4,11 +4,14 @@
 
 const assert = require('node:assert/strict')
 const { spawnSync } = require('node:child_process')
+const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
+const { cli } = require('../helpers/cli.js')
 const { cleanEnv, temporaryDirectory, PACKAGE } = require('../helpers/files.js')
 const { runFolder, runOf } = require('../helpers/lake.js')
 const { withFileSystem } = require('../helpers/mount.js')
+const { writeTrace } = require('../helpers/written.js')
 
 const STORE = path.join(PACKAGE, 'cli', 'fleet', 'store.js')
 
@@ -49,6 +52,46 @@ test('a disk that is full or read only: an error, and nothing half', async (t) =
   assert.match(second, /cannot be written: .*[Nn]o space left.*; make room on the disk/)
   assert.deepEqual([days, left], [1, []])
   assert.match(onDisk('ro')[0], /cannot be made: .*[Rr]ead-only file system.*; take another folder/)
+})
+
+test('`lake add` on a full disk is an error, and leaves the lake as it was', async (t) => {
+  const under = withFileSystem('size=64k')
+  if (under === undefined) return t.skip('this user may not mount')
+  const cwd = temporaryDirectory()
+  const trace = writeTrace(path.join(temporaryDirectory(), 'a.trace.json'), {
+    ...{ cwd, pid: 42, spans: [['main app.js:1', 300]] },
+  })
+  const frames = Array.from(
+    { length: 3000 },
+    (_, i) =>
+      /** @type {[string, number]} */ ([
+        `main app.js:1 > f${(i * 7919) % 3000}x${i} src/${i}.js:${i + 1}`,
+        1,
+      ]),
+  )
+  const large = writeTrace(path.join(temporaryDirectory(), 'l.trace.json'), {
+    cwd,
+    pid: 5,
+    spans: frames,
+  })
+  // The lake fits once, and the large run does not.
+  const script = `
+    "$@" lake add ${trace} --to mounted/lake --repo a/b || exit 90
+    find mounted -type f | sort > before
+    "$@" lake add ${large} --to mounted/lake --repo a/b; code=$?
+    find mounted -type f -name '*.parquet' -path '*/functions/*' | sort > after
+    exit $code`
+  const shell = [...under, 'sh', '-c', script, 'sh']
+  const { code, stderr } = await cli([], { cwd, under: shell })
+  assert.equal(code, 1, stderr)
+  assert.match(stderr, /^cpu-prof: not added to the lake mounted\/lake: .*(space|full)/m)
+  const functions = (/** @type {string} */ list) =>
+    fs
+      .readFileSync(path.join(cwd, list), 'utf8')
+      .split('\n')
+      .filter((file) => file.includes('/functions/'))
+  assert.deepEqual(functions('after'), functions('before'))
+  assert.equal(functions('after').length, 1)
 })
 
 test('a recorded program does not load the addon of lakes, and neither does a report', () => {

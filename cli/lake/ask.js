@@ -7,6 +7,7 @@ const { writePage } = require('../report/html.js')
 const { jsonText } = require('../terminal/format.js')
 const { fail, isStdout, messageOf, printResult } = require('../terminal/output.js')
 const { screen } = require('../terminal/width.js')
+const { VARIABLE, neededLake } = require('../fleet/lake-of.js')
 const { openLake } = require('./duckdb.js')
 
 /**
@@ -23,19 +24,19 @@ const { openLake } = require('./duckdb.js')
  * Asks a lake, and prints the answer as the options say. Returns the answer; undefined if there is none,
  * which sets the exit code.
  * @template T
- * @param {string} folder
- * @param {() => { range: import('./duckdb.js').OpenOptions, question: (lake: import('./duckdb.js').Lake) => Promise<T> }} plan
+ * @param {string | undefined} place the lake; without, CPU_PROF_LAKE names it. A question gets the name as it was given
+ * @param {() => { range: import('./duckdb.js').OpenOptions, question: (lake: import('./duckdb.js').Lake, name: string) => Promise<T> }} plan
  * @param {Output} output
  * @param {{ text: (answer: T, screen: Screen) => string, markdown: (answer: T) => string, json: (answer: T) => unknown, html: (answer: T) => string }} render
  * @returns {Promise<T | undefined>}
  */
-async function ask(folder, plan, { json, markdown, html }, render) {
+async function ask(place, plan, { json, markdown, html }, render) {
   return orFail(async () => {
     const { range, question } = plan()
-    const lake = await openLake(folder, { ...range, tables: ['functions', 'groups'] })
+    const lake = await openLake(asked(place), { ...range, tables: ['functions', 'groups'] })
     let answer
     try {
-      answer = await question(lake)
+      answer = await question(lake, place ?? String(process.env[VARIABLE]))
     } finally {
       lake.close()
     }
@@ -49,6 +50,18 @@ async function ask(folder, plan, { json, markdown, html }, render) {
   })
 }
 
+/**
+ * Returns the lake of a question. Throws what is a wrong usage.
+ * @param {string | undefined} place
+ */
+function asked(place) {
+  try {
+    return neededLake(place, 'cpu-prof lake <command> <lake>')
+  } catch (error) {
+    throw new TypeError(messageOf(error))
+  }
+}
+
 /** Does something, or prints why it cannot be done. @template T @param {() => Promise<T>} work */
 async function orFail(work) {
   try {
@@ -59,4 +72,4 @@ async function orFail(work) {
   }
 }
 
-module.exports = { ask, orFail }
+module.exports = { ask, asked, orFail }

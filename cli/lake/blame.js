@@ -80,20 +80,20 @@ const HARDLY = 0.02
 /** How much the times of a function may differ whose name has changed. */
 const ALIKE = 0.3
 
-/** @param {string} folder @param {Options} options */
-async function blame(folder, options) {
+/** @param {string | undefined} place the lake @param {Options} options */
+async function blame(place, options) {
   const plan = () => {
     const scope = scopeOf(options)
     return {
       range: scope.range,
-      question: (/** @type {import('./duckdb.js').Lake} */ lake) =>
-        answer(lake, folder, scope, options),
+      question: (/** @type {import('./duckdb.js').Lake} */ lake, /** @type {string} */ name) =>
+        answer(lake, name, scope, options),
     }
   }
   const view = { ...output, json: (/** @type {Answer} */ found) => found }
   const text = (/** @type {Answer} */ found, /** @type {import('./ask.js').Screen} */ screen) =>
     output.text(found, screen, options.top)
-  await ask(folder, plan, options, { ...view, text })
+  await ask(place, plan, options, { ...view, text })
 }
 
 /**

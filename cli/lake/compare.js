@@ -47,8 +47,8 @@ const TESTED = 0.005
 /** What a lake does not have, so that no rule can be about it: totals, and kinds of names. */
 const UNKNOWN = new Set(['cpu', 'gc', 'idle', 'waiting', 'blocked', 'memory', 'file', 'process'])
 
-/** @param {string} folder @param {Options} options */
-async function compare(folder, options) {
+/** @param {string | undefined} place the lake @param {Options} options */
+async function compare(place, options) {
   const plan = () => {
     const rules = (options.failOn ?? []).map((text) => ruleOf(text, options.absolute !== true))
     const common = options.repo === undefined ? {} : { repo: options.repo }
@@ -67,7 +67,7 @@ async function compare(folder, options) {
     }
   }
   const { top } = options
-  const found = await ask(folder, plan, options, {
+  const found = await ask(place, plan, options, {
     text: (answer, screen) => output.text(answer, screen, top),
     markdown: (answer) => output.markdown(answer, top),
     html: (answer) => output.html(answer, top),

@@ -5,7 +5,7 @@
 const { jsonText, printable } = require('../terminal/format.js')
 const { printResult } = require('../terminal/output.js')
 const { cutEnd, displayWidth, padEnd } = require('../terminal/width.js')
-const { orFail } = require('./ask.js')
+const { asked, orFail } = require('./ask.js')
 const { openLake } = require('./duckdb.js')
 
 /** @typedef {import('./duckdb.js').Table} Table */
@@ -15,10 +15,15 @@ const WIDEST = 80
 /** Types of columns that stand at the right. */
 const IS_NUMBER = /INT|FLOAT|DOUBLE|DECIMAL/
 
-/** @param {string} folder @param {string} query @param {{ json?: boolean, csv?: boolean }} options */
-async function sql(folder, query, { json, csv }) {
+/**
+ * Runs a query. One word is the query, of the lake of CPU_PROF_LAKE; of two, the first is the lake.
+ * @param {string[]} words @param {{ json?: boolean, csv?: boolean }} options
+ */
+async function sql(words, { json, csv }) {
   await orFail(async () => {
-    const lake = await openLake(folder)
+    const [query, place, ...others] = [...words].reverse()
+    if (others.length > 0) throw new TypeError('too many words: quote the statement')
+    const lake = await openLake(asked(place))
     try {
       const table = await lake.read(query)
       printResult(json ? jsonText(objectsOf(table)) : csv ? csvOf(table) : drawTable(table))

@@ -38,8 +38,8 @@ const output = require('./output/top.js')
 /** Rows of a table. */
 const ROWS = 10
 
-/** @param {string} folder @param {Options} options */
-async function top(folder, options) {
+/** @param {string | undefined} place the lake @param {Options} options */
+async function top(place, options) {
   const by = options.by ?? 'function'
   const [word, ...rest] = by.split(':')
   const kind = /** @type {Kind} */ (word)
@@ -52,7 +52,7 @@ async function top(folder, options) {
       question: (/** @type {import('./duckdb.js').Lake} */ lake) => answer(lake, scope, view),
     }
   }
-  await ask(folder, plan, options, { ...output, json: (found) => found })
+  await ask(place, plan, options, { ...output, json: (found) => found })
 }
 
 /**

@@ -50,8 +50,8 @@ const { scopeOf } = require('./query/scope.js')
 
 const KINDS = /** @type {Kind[]} */ (Object.keys(ITEMS))
 
-/** @param {string} folder @param {Options} options */
-async function trend(folder, options) {
+/** @param {string | undefined} place the lake @param {Options} options */
+async function trend(place, options) {
   const plan = () => {
     const scope = scopeOf(options)
     return {
@@ -59,7 +59,7 @@ async function trend(folder, options) {
       question: (/** @type {Lake} */ lake) => answer(lake, scope, options),
     }
   }
-  await ask(folder, plan, options, {
+  await ask(place, plan, options, {
     ...output,
     json: ({ values, ...found }) => found,
   })

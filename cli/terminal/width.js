@@ -68,6 +68,22 @@ function cutLines(lines, width) {
   return `${lines.map((line) => cutEnd(line, width)).join('\n')}\n`
 }
 
+/**
+ * Returns a sentence as lines that fit, broken between words. A word that is too long has a line of its own.
+ * @param {string} text @param {number} width in columns @param {string} [indent] of all lines but the first
+ */
+function wrapWords(text, width, indent = '') {
+  const [start] = /^ */.exec(text) ?? ['']
+  const [first, ...words] = text.slice(start.length).split(' ')
+  const lines = [start + first]
+  for (const word of words) {
+    const longer = `${lines[lines.length - 1]} ${word}`
+    if (displayWidth(longer) <= width) lines[lines.length - 1] = longer
+    else lines.push(`${start}${indent}${word}`)
+  }
+  return lines
+}
+
 /** Returns the first graphemes that fit. @param {string[]} all @param {number} width in columns */
 function fitting(all, width) {
   let left = width
@@ -91,4 +107,14 @@ function graphemeWidth(grapheme) {
   return Array.from(grapheme.replace(ZERO_WIDTH, '')).length
 }
 
-module.exports = { TIME, SHARE, screen, displayWidth, padEnd, cutEnd, cutStart, cutLines }
+module.exports = {
+  TIME,
+  SHARE,
+  screen,
+  displayWidth,
+  padEnd,
+  cutEnd,
+  cutStart,
+  cutLines,
+  wrapWords,
+}

@@ -283,7 +283,7 @@ const CHECKS = {
   },
 
   'adds a run to a lake'(site) {
-    const store = site.place('node_modules/@org/cpu-prof/cli/lake/store.js')
+    const store = site.place('node_modules/@org/cpu-prof/cli/fleet/store.js')
     const args = [site.place('program/lake.js'), store, site.place(site.newFolder())]
     const { status, stdout, stderr } = site.node(args)
     assert.equal(stderr, '')

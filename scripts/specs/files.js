@@ -15,6 +15,12 @@ const DIR = path.join(ROOT, '__test__')
  */
 const KINDS = ['pure', 'recording', 'stress', 'fleet', 'lake']
 
+/**
+ * Kinds that run one file at a time. Each file of `fleet` and `lake` starts an engine of its own, some of
+ * which take gigabytes of memory and all cores.
+ */
+const ALONE_KINDS = ['stress', 'fleet', 'lake']
+
 /** Specs that run alone, and the reason. @type {Record<string, string>} */
 const ALONE = {
   tsc: 'compares two runs, one after the other: both need an equally quiet machine',
@@ -102,7 +108,8 @@ function selectSpecs({ kinds = KINDS, names = [], without = [], source } = {}) {
  * @param {string[]} files
  */
 function arrange(files) {
-  const isAlone = (/** @type {string} */ file) => kindOf(file) === 'stress' || nameOf(file) in ALONE
+  const isAlone = (/** @type {string} */ file) =>
+    ALONE_KINDS.includes(kindOf(file)) || nameOf(file) in ALONE
   const rank = (/** @type {string} */ file) => {
     const index = LONGEST.findIndex((name) => nameOf(file).startsWith(name))
     return index === -1 ? LONGEST.length : index

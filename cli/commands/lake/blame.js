@@ -19,7 +19,7 @@ function define(lake) {
         'do by chance. Runs without a commit are taken in the order of their starts. Shares of the ' +
         'work are compared, in which slow machines cancel.',
     )
-    .argument('<lake>', LAKE)
+    .argument('[lake]', LAKE)
   for (const kind of KINDS) {
     const others = KINDS.filter((other) => other !== kind)
     command.addOption(
@@ -28,7 +28,7 @@ function define(lake) {
   }
   command.option('--absolute', 'times instead of shares of the work')
   addOutput(addTop(addScope(command)))
-    .action((folder, options) => require('../../lake/blame.js').blame(folder, options))
+    .action((place, options) => require('../../lake/blame.js').blame(place, options))
     .addHelpText(
       'after',
       examples([

@@ -16,7 +16,7 @@ function define(lake) {
       'Compares two sets of runs of a lake, as `cpu-prof compare` does. Names only differences beyond ' +
         'the noise of the runs. Runs that both selectors choose count as head.',
     )
-    .argument('<lake>', LAKE)
+    .argument('[lake]', LAKE)
     .requiredOption('--base <selector>', SELECTOR)
     .requiredOption('--head <selector>', 'likewise')
     .option('--repo <name>', 'only runs of this repository, on both sides')
@@ -28,7 +28,7 @@ function define(lake) {
     )
     .option('--absolute', 'compare times instead of shares of the work')
   addOutput(addTop(command))
-    .action((folder, options) => require('../../lake/compare.js').compare(folder, options))
+    .action((place, options) => require('../../lake/compare.js').compare(place, options))
     .addHelpText(
       'after',
       `\nExit code: 3 if a rule of --fail-on is broken.\n${examples([

@@ -6,7 +6,7 @@ const { Option } = require('commander')
 const { parseCount } = require('../../options.js')
 
 /** The help of the argument. */
-const LAKE = 'a folder, or s3://bucket/prefix'
+const LAKE = 'a folder, or s3://<bucket>/<folder> (default: CPU_PROF_LAKE)'
 
 /** Adds the options that choose runs. @param {import('commander').Command} command */
 function addScope(command) {

@@ -15,11 +15,11 @@ function define(lake) {
       "Runs one statement of DuckDB's SQL that reads. The tables are functions, groups, threads, stacks and " +
         'stack_times. No other files can be read, and none written.',
     )
-    .argument('<lake>', LAKE)
-    .argument('<query>', 'the statement')
+    .usage('[options] [lake] <query>')
+    .argument('<words...>', `the lake, ${LAKE}, and the statement`)
     .addOption(new Option('--json', 'print JSON: an array of rows').conflicts('csv'))
     .option('--csv', 'print CSV')
-    .action((folder, query, options) => require('../../lake/sql.js').sql(folder, query, options))
+    .action((words, options) => require('../../lake/sql.js').sql(words, options))
     .addHelpText(
       'after',
       examples([

@@ -14,12 +14,12 @@ function define(lake) {
       'Sums the times of functions, files, packages, owners or the values of a label over all runs that ' +
         'are chosen, with mean, median and 95th percentile over runs. A run without a sample counts as 0.',
     )
-    .argument('<lake>', LAKE)
+    .argument('[lake]', LAKE)
     .addOption(
       kindOption('rows of these (default: function)', ['function', 'file', 'package', 'owner']),
     )
   addOutput(addTop(addScope(command)))
-    .action((folder, options) => require('../../lake/top.js').top(folder, options))
+    .action((place, options) => require('../../lake/top.js').top(place, options))
     .addHelpText(
       'after',
       examples(['cpu-prof lake top lake --since 30d', 'cpu-prof lake top lake --by label:route']),

@@ -18,7 +18,7 @@ function define(lake) {
       'Shows the median and the spread over runs (not over calls) of something, by day or by commit: ' +
         'its share of the work, in which slow machines cancel, or its time. Without a name: the whole work.',
     )
-    .argument('<lake>', LAKE)
+    .argument('[lake]', LAKE)
   for (const kind of KINDS) {
     const name = kind === 'label' ? '<key=value>' : '<name>'
     const help = kind === 'function' ? 'its name, or file:name' : 'its name'
@@ -35,7 +35,7 @@ function define(lake) {
     .option('--absolute', 'times instead of shares of the work')
     .option('--total', 'with all that it calls, instead of its self time')
   addOutput(addScope(command))
-    .action((folder, options) => require('../../lake/trend.js').trend(folder, options))
+    .action((place, options) => require('../../lake/trend.js').trend(place, options))
     .addHelpText(
       'after',
       examples([

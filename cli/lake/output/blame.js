@@ -5,7 +5,7 @@
 const { formatCount, formatShare, formatTime, printable } = require('../../terminal/format.js')
 const { codeCell, heading, plainText, table } = require('../../terminal/markdown-text.js')
 const { quote } = require('../../terminal/shell.js')
-const { cutEnd } = require('../../terminal/width.js')
+const { cutEnd, wrapWords } = require('../../terminal/width.js')
 const { htmlPage, htmlTable, named } = require('./page.js')
 
 /** @typedef {import('../blame.js').Answer} Answer */
@@ -16,7 +16,8 @@ const { htmlPage, htmlTable, named } = require('./page.js')
 const ROWS = 10
 /** Candidates that are named. */
 const NAMED = 4
-const NEXT = '  next: '
+/** Characters of a hash that stand for it in a command. */
+const SHORT = 12
 const HEADS = ['change', 'before', 'after', 'runs']
 
 /** Returns a part with its sign. @param {number} part */
@@ -80,32 +81,37 @@ function doubtOf({ candidates, name, between }) {
   return lines
 }
 
+/** Returns the start of a hash, which selectors take; other names as they are. @param {string} commit */
+const shortHash = (commit) => (/^[\da-f]{40,64}$/.test(commit) ? commit.slice(0, SHORT) : commit)
+
 /** Returns what to do next. @param {Answer} answer @param {Blamed} blamed */
 function nextOf({ lake }, { commit, before }) {
   if (commit === null || before === null) return ''
-  const sides = `--base ${quote(`commit=${before}`)} --head ${quote(`commit=${commit}`)}`
+  const [base, head] = [before, commit].map((hash) => quote(`commit=${shortHash(hash)}`))
+  const sides = `--base ${base} --head ${head}`
   return `cpu-prof lake compare ${quote(lake)} ${sides}`
 }
 
 /** @param {Answer} answer @param {import('../ask.js').Screen} screen @param {number} [top] */
 function text(answer, { columns }, top = ROWS) {
-  const lines = [verdict(answer), ...remarks(answer)]
+  const wrapped = (/** @type {string[]} */ sentences) =>
+    sentences.flatMap((line) => wrapWords(printable(line), columns))
+  const lines = wrapped([verdict(answer), ...remarks(answer)])
   for (const blamed of answer.commits) {
-    lines.push('', blamed.name, ...doubtOf(blamed).map((line) => `  ${line}`))
+    const doubt = doubtOf(blamed).map((line) => `  ${line}`)
+    lines.push('', ...wrapped([blamed.name, ...doubt]))
     for (const change of blamed.changes.slice(0, top)) {
       const [size, before, after, runs] = cellsOf(change)
       const numbers = `  ${size.padEnd(16)} ${before.padStart(8)} → ${after.padEnd(8)}  ${runs.padEnd(11)}`
-      lines.push(`${numbers}  ${cutEnd(nameOf(change), 40)}  ${change.place}`.trimEnd())
+      const what = `${cutEnd(printable(nameOf(change)), 40)}  ${printable(change.place)}`
+      lines.push(cutEnd(`${numbers}  ${what}`.trimEnd(), columns))
     }
     if (blamed.changes.length > top) lines.push(`  and ${blamed.changes.length - top} more (--top)`)
     const next = nextOf(answer, blamed)
-    if (next !== '') lines.push(`${NEXT}${next}`)
+    // A command is whole, so that it can be copied.
+    if (next !== '') lines.push(printable(`  next: ${next}`))
   }
-  // A command is whole, so that it can be copied.
-  const shown = lines.map((line) => {
-    return line.startsWith(NEXT) ? printable(line) : cutEnd(printable(line), columns)
-  })
-  return `${shown.join('\n')}\n`
+  return `${lines.join('\n')}\n`
 }
 
 /** @param {Answer} answer */

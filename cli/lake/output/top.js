@@ -4,7 +4,15 @@
 
 const { formatCount, formatShare, formatTime, printable } = require('../../terminal/format.js')
 const { codeCell, heading, plainText, table } = require('../../terminal/markdown-text.js')
-const { SHARE, TIME, cutEnd, cutLines, cutStart, padEnd } = require('../../terminal/width.js')
+const {
+  SHARE,
+  TIME,
+  cutEnd,
+  cutLines,
+  cutStart,
+  padEnd,
+  wrapWords,
+} = require('../../terminal/width.js')
 const { htmlPage, htmlTable, named } = require('./page.js')
 
 /** @typedef {import('../top.js').Answer} Answer */
@@ -46,8 +54,9 @@ function text(answer, { columns }) {
     const tail = cutStart(place, Math.max(8, room - NAME - 2))
     return `${start}${padEnd(cutEnd(name, NAME), NAME)}  ${tail}`
   })
-  const lines = [titleOf(answer), `(${MEANING})`, ...answer.notes, '', `  ${draw(HEADS)}`, ...rows]
-  return cutLines(lines.map(printable), columns)
+  const sentences = [titleOf(answer), `(${MEANING})`, ...answer.notes].map(printable)
+  const lines = sentences.flatMap((line) => wrapWords(line, columns))
+  return cutLines([...lines, '', `  ${draw(HEADS)}`, ...rows], columns)
 }
 
 /** @param {Answer} answer */

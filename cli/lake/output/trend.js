@@ -4,7 +4,7 @@
 
 const { formatShare, formatTime, printable } = require('../../terminal/format.js')
 const { codeCell, codeSpan, heading, plainText, table } = require('../../terminal/markdown-text.js')
-const { TIME, cutEnd, cutLines, padEnd } = require('../../terminal/width.js')
+const { TIME, cutEnd, cutLines, padEnd, wrapWords } = require('../../terminal/width.js')
 const { htmlPage, htmlTable, named } = require('./page.js')
 const { drawColumns } = require('./svg.js')
 
@@ -59,8 +59,9 @@ function text(answer, { columns, rows: height }) {
   })
   const head = `  ${''.padEnd(AT)} ${draw(HEADS)}`
   const title = titleOf(answer, printable)
-  const lines = [title, `(${MEANING})`, ...answer.notes.map(printable), '', head, ...rows]
-  return cutLines(lines, columns)
+  const sentences = [title, `(${MEANING})`, ...answer.notes.map(printable)]
+  const lines = sentences.flatMap((line) => wrapWords(line, columns))
+  return cutLines([...lines, '', head, ...rows], columns)
 }
 
 /** @param {Answer} answer */

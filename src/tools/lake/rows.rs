@@ -145,7 +145,7 @@ pub(super) fn write_threads(
             LakeColumn::Ints((first..).take(rows.len()).collect()),
             longs(&|row| row.process.pid),
             longs(&|row| row.thread.id),
-            LakeColumn::Texts(rows.iter().map(|row| text(&row.process.command)).collect()),
+            LakeColumn::Texts(rows.iter().map(|row| text(&row.process.name)).collect()),
             LakeColumn::Texts(rows.iter().map(|row| text(&row.thread.full_name())).collect()),
             longs(&|row| after_start(row, row.thread.start_us())),
             longs(&|row| after_start(row, row.thread.end_us())),
