@@ -71,7 +71,8 @@ impl Clearest {
         }
         let (place, squares) = best?;
         let (first, second) = sums.split_at(place);
-        let atoms = |range: Range<usize>| range.map(|place| design.weight_of(segment.start + place));
+        let atoms =
+            |range: Range<usize>| range.map(|place| design.weight_of(segment.start + place));
         let around = |sums: &[f64], weights: Vec<f64>| -> Vec<f64> {
             let weight: f64 = weights.iter().sum();
             let mean = sums.iter().sum::<f64>() / weight.max(f64::MIN_POSITIVE);
