@@ -66,6 +66,7 @@ const output = require('./output/blame.js')
  * @property {boolean} absolute
  * @property {Blamed[]} commits
  * @property {Drifting[]} drifts
+ * @property {{ name: string }[]} unclear times with a step that machines can have whose speed drifts
  * @property {{ name: string, share: number, step: number } | null} detectable the smallest step that is found nearly always, of one function
  * @property {string[]} notes
  */
@@ -155,11 +156,14 @@ async function answer(lake, folder, { where, params }, options) {
       ...{ name: rows[row].name, place: rows[row].place },
       relative: before > 0 ? after / before - 1 : 0,
     }))
+  const unclear = result.unclear
+    .filter((/** @type {number} */ row) => isWanted(rows[row]))
+    .map((/** @type {number} */ row) => ({ name: rows[row].name }))
   const branches = new Set(found.map(({ branch }) => branch)).size
   return {
     ...{ version: 1, lake: folder, runs: runs.length, positions: firsts.length },
     ...{ rows: rows.length, enough: result.enough, leastRuns: result.leastRuns, absolute },
-    ...{ commits, drifts },
+    ...{ commits, drifts, unclear },
     detectable: detectableOf(result.detectable, rows, busy * runs.length),
     notes: branches > 1 ? [`the runs are of ${branches} branches (--branch chooses one)`] : [],
   }

@@ -34,7 +34,7 @@ function verdict({ commits, runs, positions, enough, leastRuns, rows }) {
 }
 
 /** Returns sentences about what was not found, and what changes slowly. @param {Answer} answer */
-function remarks({ detectable, drifts, notes, absolute }) {
+function remarks({ detectable, drifts, unclear, notes, absolute }) {
   const lines = [...notes]
   if (detectable !== null) {
     const { name, share, step } = detectable
@@ -45,6 +45,13 @@ function remarks({ detectable, drifts, notes, absolute }) {
   if (drifts.length > 0) {
     const list = drifts.map(({ name, relative }) => `${name} ${signed(relative)}`)
     lines.push(`slow changes, of which no commit is the cause: ${list.join(', ')}`)
+  }
+  if (unclear.length > 0) {
+    const names = unclear.slice(0, NAMED).map(({ name }) => name)
+    if (unclear.length > NAMED) names.push(`${unclear.length - NAMED} more`)
+    lines.push(
+      `no commit is told for ${names.join(', ')}: its time changed, but no further than machines drift that are slow for many runs; more commits, or runs in turn on one machine, would tell`,
+    )
   }
   if (!absolute) {
     lines.push(

@@ -5,8 +5,6 @@ use super::design::Design;
 
 /// Orders that are drawn.
 const ORDERS: usize = 999;
-/// The chance that runs of one program have a change at any commit.
-const FALSE_CHANGES: f64 = 0.02;
 /// Rows that are summed together, so that the processor adds several at once.
 const LANES: usize = 16;
 
@@ -45,25 +43,29 @@ pub(super) fn orders(design: &Design) -> Orders {
 
 /// The largest distances of the orders, the largest first.
 #[derive(Debug, Default)]
-pub(super) struct Maxima(Vec<f32>);
+pub(super) struct Maxima {
+    largest: Vec<f32>,
+    /// The chance that runs of one program have a change in any of the rows.
+    allowed: f64,
+}
 
 impl Maxima {
     /// Returns the distance that a change has at least.
     pub(super) fn critical(&self) -> f64 {
-        let allowed = (FALSE_CHANGES * self.0.len() as f64) as usize;
-        self.0.get(allowed).copied().map_or(f64::INFINITY, f64::from)
+        let allowed = (self.allowed * self.largest.len() as f64) as usize;
+        self.largest.get(allowed).copied().map_or(f64::INFINITY, f64::from)
     }
 
     /// Returns the chance that some row is as far by chance.
     pub(super) fn chance(&self, distance: f64) -> f64 {
-        let larger = self.0.partition_point(|maximum| f64::from(*maximum) >= distance);
-        (larger + 1) as f64 / (self.0.len() + 1) as f64
+        let larger = self.largest.partition_point(|maximum| f64::from(*maximum) >= distance);
+        (larger + 1) as f64 / (self.largest.len() + 1) as f64
     }
 }
 
 /// Returns the largest distance in each order. `rows` has the sums of each row's atoms, in standard
-/// deviations.
-pub(super) fn maxima(rows: &[Vec<f32>], orders: &Orders) -> Maxima {
+/// deviations. `allowed` is the chance of a change where there is none.
+pub(super) fn maxima(rows: &[Vec<f32>], orders: &Orders, allowed: f64) -> Maxima {
     let mut largest = vec![0_f32; orders.0.len()];
     for rows in rows.chunks(LANES) {
         let atoms = rows.first().map_or(0, Vec::len);
@@ -76,7 +78,7 @@ pub(super) fn maxima(rows: &[Vec<f32>], orders: &Orders) -> Maxima {
         }
     }
     largest.sort_unstable_by(|a, b| b.total_cmp(a));
-    Maxima(largest)
+    Maxima { largest, allowed }
 }
 
 fn largest_in(lanes: &[[f32; LANES]], order: &DrawnOrder) -> f32 {

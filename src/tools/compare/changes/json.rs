@@ -37,6 +37,8 @@ pub(crate) struct FoundChanges {
     pub commits: Vec<ChangedCommit>,
     /// Rows that change slowly, without a commit that did it.
     pub drifts: Vec<Drift>,
+    /// Rows of times with a step that a machine whose speed has memory can have too.
+    pub unclear: Vec<usize>,
     /// Smallest step in the middle of the runs that would be found in nine of ten cases, as a part of the
     /// mean, of each row; none for a row without values.
     pub detectable: Vec<Option<f64>>,

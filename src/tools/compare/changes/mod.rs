@@ -7,5 +7,6 @@ mod critical;
 mod design;
 mod fit;
 pub(crate) mod json;
+mod memory;
 #[cfg(test)]
 mod simulated;

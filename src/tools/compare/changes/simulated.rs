@@ -3,6 +3,7 @@
 use super::super::noise::Random;
 use super::change_points::change_points;
 use super::json::{ChangeInput, FoundChanges, SeriesRow};
+use super::memory::{normal, uniform};
 
 /// How runs of a program differ.
 #[derive(Debug, Clone)]
@@ -57,17 +58,6 @@ impl Default for SimulatedLake {
             ends: usize::MAX,
         }
     }
-}
-
-/// Returns a number that is uniform from 0 to 1.
-fn uniform(random: &mut Random) -> f64 {
-    (random.below(1 << 30) as f64 + 0.5) / f64::from(1 << 30)
-}
-
-/// Returns a number with a normal distribution.
-fn normal(random: &mut Random) -> f64 {
-    let (radius, turn) = (uniform(random), uniform(random));
-    (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * turn).cos()
 }
 
 /// Returns a count of samples with a Poisson distribution.
