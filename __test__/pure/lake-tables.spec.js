@@ -43,7 +43,7 @@ const SPANS = [
 /** Writes a recording into a new folder. @param {Recorded} [recorded] */
 const write = (recorded) =>
   writeTrace(path.join(temporaryDirectory(), 'a.trace.json'), {
-    ...{ spans: SPANS, cwd: '/work/repo', processKey: 'k1' },
+    ...{ spans: SPANS, cwd: '/srv/repo', processKey: 'k1' },
     ...recorded,
   })
 
@@ -52,7 +52,7 @@ function writeRun() {
   const folder = temporaryDirectory()
   /** @param {string} name @param {Recorded} recorded */
   const add = (name, recorded) =>
-    writeTrace(path.join(folder, name), { cwd: '/work/repo', spans: SPANS, ...recorded })
+    writeTrace(path.join(folder, name), { cwd: '/srv/repo', spans: SPANS, ...recorded })
   add('npm.trace.json', { pid: 5, label: 'npm', argv: ['run', 'x'], processKey: 'k5' })
   add('main.trace.json', { pid: 7, ppid: 5, ancestors: [5], processKey: 'k7', start: 1e9 + 3e5 })
   add('worker.trace.json', { pid: 7, ppid: 5, tid: 3, processKey: 'k7', start: 1e9 + 1_234_567 })
@@ -72,7 +72,7 @@ const sorted = (rows) => rows.map((row) => JSON.stringify(row)).sort()
  */
 async function assertLikeReport(inputs, selection = {}, isExact = true) {
   const told = await report(inputs, { ...ALL, ...selection })
-  const tables = await tablesOf(inputs, { root: '/work/repo' }, selection)
+  const tables = await tablesOf(inputs, { root: '/srv/repo' }, selection)
   const { query } = tables
   // Functions, with the places of which the report has whole paths.
   const functions = await query('SELECT * FROM functions')
@@ -232,7 +232,7 @@ test('selections count as in the report', async () => {
 
 test('a .cpuprofile has the numbers of its report', async () => {
   const file = path.join(temporaryDirectory(), 'CPU.20260101.010101.7.0.001.cpuprofile')
-  await assertLikeReport(writeProfile(file, SPANS, { root: '/work/repo' }))
+  await assertLikeReport(writeProfile(file, SPANS, { root: '/srv/repo' }))
 })
 
 test('a profile that only counts samples has all its times in the first second', async () => {
@@ -356,7 +356,7 @@ test('files have one name on all systems and in all folders', async () => {
   }
   const other = await tablesOf(write(), { root: '/another' })
   const rows = await other.query("SELECT DISTINCT file FROM functions WHERE package = '(own code)'")
-  assert.ok(rows.every(({ file }) => file.startsWith('/work/repo/')))
+  assert.ok(rows.every(({ file }) => file.startsWith('/srv/repo/')))
   assert.ok(other.notes.some((note) => note.includes('no file of the program is in /another')))
   other.close()
 })
@@ -464,7 +464,7 @@ test('a run without a wall time has that of its first file, with a note', async 
 test('hostile names and huge times make sound tables', async () => {
   const names = ['a\0b', '\u001b[31m', 'x'.repeat(100_000), "';DROP TABLE x", '😀/../..', '(idle)x']
   const spans = names.map(
-    (name) => /** @type {Span} */ ([[{ name, file: `/work/repo/${name}.js`, line: 3 }], 5]),
+    (name) => /** @type {Span} */ ([[{ name, file: `/srv/repo/${name}.js`, line: 3 }], 5]),
   )
   const { query, close } = await tablesOf(
     write({ spans: [...spans, ['f src/a.js:2147483647', 3, { labels: { '': 'v', k: '\0' } }]] }),
