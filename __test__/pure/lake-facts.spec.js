@@ -253,6 +253,20 @@ test('nothing of a repository is run or changed', async () => {
   assert.deepEqual(fs.readFileSync(path.join(folder, '.git', 'index')), index)
 })
 
+test('in a folder that only a recording names, no filter of the repository runs', async () => {
+  const folder = repository()
+  const mark = path.join(temporaryDirectory(), 'ran')
+  git(folder, 'config', 'filter.evil.clean', `touch ${mark}; cat`)
+  fs.writeFileSync(path.join(folder, '.git', 'info', 'attributes'), '*.txt filter=evil\n')
+  fs.utimesSync(path.join(folder, 'file.txt'), 1, 1)
+  const elsewhere = await factsOf(folder, {}, { cwd: temporaryDirectory() })
+  assert.equal(elsewhere.facts.commitSeq, 3)
+  assert.ok(!fs.existsSync(mark))
+  // The filter is one that git runs: it does so for the user in the own folder.
+  await factsOf(folder)
+  assert.ok(fs.existsSync(mark))
+})
+
 test('without git, the top level is found, and a folder that git does not trust is told', async () => {
   const folder = repository({ origin: 'git@host:org/app.git' })
   const below = path.join(folder, 'sub')
@@ -432,7 +446,8 @@ test('a git that hangs is given up', async (t) => {
   const bin = temporaryDirectory()
   fs.writeFileSync(path.join(bin, 'git'), '#!/bin/sh\nexec sleep 60\n', { mode: 0o755 })
   t.diagnostic('waits for the time limit of git, 5 s')
-  const found = await gitFacts(folder, { ...ENV, PATH: `${bin}:${ENV.PATH}` })
+  const env = { ...ENV, PATH: `${bin}:${ENV.PATH}` }
+  const found = await gitFacts(folder, env, undefined, { looksAtFiles: true })
   assert.deepEqual([found.root, found.commit], [folder, undefined])
   assert.match(String(found.problem), /took longer than 5 s/)
 })

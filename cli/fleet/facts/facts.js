@@ -43,8 +43,10 @@ async function findFacts(given, { recordedIn, cwd, knownMs = Infinity, env = pro
   const folder = isHere ? recordedIn : cwd
   const ci = ciFacts(env)
   const own = cleanText(given.commit)
+  // A recording can name any folder, and a repository there its own programs.
+  const looksAtFiles = isWithin(folder, cwd) || isWithin(cwd, folder)
   const git = isFolder(folder)
-    ? await gitFacts(folder, env, own)
+    ? await gitFacts(folder, env, own, { looksAtFiles })
     : { isShallow: false, isDirty: false }
   const origin = commitOf(own, git, ci)
   const facts = {
@@ -93,7 +95,7 @@ function commitOf(own, git, ci) {
 async function positionOf(commit, git, folder, env) {
   if (commit === undefined || commit === git.commit || git.commit === undefined)
     return git.commitSeq
-  const { commit: found, commitSeq } = await gitFacts(folder, env, commit)
+  const { commit: found, commitSeq } = await gitFacts(folder, env, commit, { looksAtFiles: false })
   return found === commit ? commitSeq : undefined
 }
 

@@ -48,10 +48,12 @@ const HARMLESS = [
 
 /**
  * Returns what git tells about a folder and a commit.
- * @param {string} folder that exists @param {NodeJS.ProcessEnv} env @param {string} [wanted] a commit instead of HEAD, in any words of git
+ * @param {string} folder that exists @param {NodeJS.ProcessEnv} env @param {string | undefined} wanted a commit instead of HEAD, in any words of git
+ * @param {{ looksAtFiles: boolean }} trust whether git may compare files with the commit: it can run filters
+ *   that the repository names
  * @returns {Promise<GitFacts>}
  */
-async function gitFacts(folder, env, wanted) {
+async function gitFacts(folder, env, wanted, { looksAtFiles }) {
   const ask = (/** @type {string[]} */ ...args) => askGit(folder, env, args)
   const place = await ask('rev-parse', '--show-toplevel', '--is-shallow-repository')
   if (place.text === undefined) return withoutGit(folder, place.problem ?? '')
@@ -64,7 +66,9 @@ async function gitFacts(folder, env, wanted) {
     ask('rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`),
     ask('symbolic-ref', '--quiet', '--short', 'HEAD'),
     ask('config', '--get', 'remote.origin.url'),
-    ask('status', '--porcelain', '--untracked-files=no', '--ignore-submodules=all'),
+    looksAtFiles
+      ? ask('status', '--porcelain', '--untracked-files=no', '--ignore-submodules=all')
+      : { text: '' },
     ask('log', '--walk-reflogs', '-1', '--format=%gd', '--date=unix', 'HEAD', '--'),
   ])
   const hash = cleanCommit(commit.text)
