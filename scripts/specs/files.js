@@ -15,11 +15,8 @@ const DIR = path.join(ROOT, '__test__')
  */
 const KINDS = ['pure', 'recording', 'stress', 'fleet', 'lake']
 
-/**
- * Kinds that run one file at a time. Each file of `fleet` and `lake` starts an engine of its own, some of
- * which take gigabytes of memory and all cores.
- */
-const ALONE_KINDS = ['stress', 'fleet', 'lake']
+/** Kinds that run one file at a time: those of `lake` start a cluster. */
+const ALONE_KINDS = ['stress', 'lake']
 
 /** Specs that run alone, and the reason. @type {Record<string, string>} */
 const ALONE = {

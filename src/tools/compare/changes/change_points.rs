@@ -16,7 +16,7 @@ use super::clean::pull_in;
 use super::composition::ratio_of_rest;
 use super::critical::{Maxima, Orders, maxima, orders};
 use super::design::{Design, LEAST_RUNS};
-use super::fit::{RowFit, Step, likeliest};
+use super::fit::{FittedStep, RowFit, likeliest};
 use super::json::{Candidate, ChangeInput, ChangePoint, ChangedCommit, Drift, FoundChanges};
 use super::memory::may_be_memory;
 
@@ -59,7 +59,7 @@ struct SearchedRow {
     is_unclear: bool,
     fit: RowFit,
     /// The clearest step that is not a change yet.
-    step: Option<Step>,
+    step: Option<FittedStep>,
 }
 
 /// Finds the changes of rows over runs. An input whose lists have different lengths is an error.
@@ -176,7 +176,7 @@ impl Search {
     }
 
     /// Returns the clearest step beyond the noise, with its row.
-    fn clearest(&self) -> Option<(usize, Step)> {
+    fn clearest(&self) -> Option<(usize, FittedStep)> {
         let [of_shares, of_times] = [self.shares.critical(), self.times.critical()];
         let of_row = |(index, row): (usize, &SearchedRow)| {
             let is_done = row.is_unclear || row.changes.len() >= MOST_CHANGES;
@@ -189,7 +189,7 @@ impl Search {
     }
 
     /// Returns whether a straight line is nearer to a segment than its clearest step, and than two steps.
-    fn is_line(&mut self, row: usize, step: &Step) -> bool {
+    fn is_line(&mut self, row: usize, step: &FittedStep) -> bool {
         if step.squares_of_line <= step.squares {
             return false;
         }
@@ -207,7 +207,7 @@ impl Search {
     }
 
     /// Takes a slow change out of a row.
-    fn take_drift(&mut self, row: usize, step: &Step) {
+    fn take_drift(&mut self, row: usize, step: &FittedStep) {
         let Range { start, end } = step.segment;
         let middle = (end - start - 1) as f64 / 2.0;
         let values = &mut self.rows[row].values;
@@ -223,7 +223,7 @@ impl Search {
     }
 
     /// Takes the effect of a change on the shares of all rows out. Returns whether there is one.
-    fn take_composition(&mut self, step: &Step) -> bool {
+    fn take_composition(&mut self, step: &FittedStep) -> bool {
         let parts = self.rows.iter().filter(|row| row.is_part).map(|row| &row.values[..]);
         let ratio = ratio_of_rest(&self.design, parts, step.segment.clone(), step.at);
         let first = self.design.first_run[step.at];
@@ -243,7 +243,7 @@ impl Search {
                 for change in before.iter().rev() {
                     self.rows[row].changes.retain(|at| at != change);
                     self.refit(row);
-                    let is_here = |step: &Step| step.segment.contains(change);
+                    let is_here = |step: &FittedStep| step.segment.contains(change);
                     let Some(step) = self.step_around(row, *change) else { continue };
                     if step.distance > critical && is_here(&step) {
                         let place = self.rows[row].changes.partition_point(|at| *at < step.at);
@@ -259,7 +259,7 @@ impl Search {
     }
 
     /// Returns the clearest step of the segment that has an atom.
-    fn step_around(&self, row: usize, atom: usize) -> Option<Step> {
+    fn step_around(&self, row: usize, atom: usize) -> Option<FittedStep> {
         let fit = &self.rows[row].fit;
         let pair = fit.borders.windows(2).find(|pair| (pair[0]..pair[1]).contains(&atom))?;
         let part = RowFit { borders: pair.to_vec(), ..fit.clone() };

@@ -29,7 +29,7 @@ pub(super) struct RowFit {
 
 /// A step that may be in a segment.
 #[derive(Debug, Clone)]
-pub(super) struct Step {
+pub(super) struct FittedStep {
     pub segment: Range<usize>,
     /// The first atom after the step.
     pub at: usize,
@@ -67,7 +67,7 @@ impl RowFit {
     }
 
     /// Returns the clearest step in any segment. `whole` is the information of the row as one segment.
-    pub(super) fn clearest(&self, design: &Design, whole: &[f64]) -> Option<Step> {
+    pub(super) fn clearest(&self, design: &Design, whole: &[f64]) -> Option<FittedStep> {
         let of_segment = |pair: &[usize]| {
             let segment = pair[0]..pair[1];
             if segment.len() == design.atoms() {
@@ -80,7 +80,12 @@ impl RowFit {
         steps.max_by(|a, b| a.distance.total_cmp(&b.distance))
     }
 
-    fn step(&self, design: &Design, segment: Range<usize>, information: &[f64]) -> Option<Step> {
+    fn step(
+        &self,
+        design: &Design,
+        segment: Range<usize>,
+        information: &[f64],
+    ) -> Option<FittedStep> {
         let sums = &self.sums[segment.clone()];
         let mut own = self.variance;
         if segment.len() >= LEAST_ATOMS {
@@ -103,7 +108,7 @@ impl RowFit {
         let (place, distance, before, information) = best?;
         let squares = design.squares_of_time(segment.clone()).max(f64::MIN_POSITIVE);
         let along: f64 = sums.iter().enumerate().map(|(place, sum)| place as f64 * sum).sum();
-        Some(Step {
+        Some(FittedStep {
             at: segment.start + place,
             distance,
             squares: before * before / information,
