@@ -65,7 +65,12 @@ fn profile(session: &mut Session, samples: &[Sampled<'_>]) -> ThreadProfile {
 /// Returns a session of a process with these threads.
 fn session(threads: &[&[Sampled<'_>]]) -> Session {
     let mut session = Session::default();
-    let mut process = Process { pid: 7, command: "app".into(), ..Process::default() };
+    let mut process = Process {
+        pid: 7,
+        name: "app".into(),
+        command: "app --token x".into(),
+        ..Process::default()
+    };
     for (id, samples) in (0..).zip(threads) {
         let profiles = vec![profile(&mut session, samples)];
         process.threads.push(Thread { id, name: format!("t{id}"), profiles, ..Thread::default() });
