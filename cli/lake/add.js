@@ -4,6 +4,7 @@
 
 const fs = require('node:fs')
 const { report } = require('../../index.js')
+const { loadTools } = require('../../lib/addon.js')
 const { allRunsOf } = require('../../lib/offline.js')
 const { WRONG_USAGE } = require('../exit-codes.js')
 const { formatPath, jsonText, printable, workingDirectory } = require('../terminal/format.js')
@@ -76,13 +77,30 @@ function resultOf(input, { outcome, facts, tables }) {
  * @param {string} run a path @param {import('../../index.js').Selection} selection
  */
 async function recordedWhere(run, selection) {
-  const { processes } = await report(run, { top: 0, ...selection })
+  const processes = headersOf(run) ?? (await report(run, { top: 0, ...selection })).processes
   const pids = new Set(processes.map(({ pid }) => pid))
-  const isFirst = (/** @type {{ parentPid?: number }} */ { parentPid }) =>
+  const isFirst = (/** @type {Place} */ { parentPid }) =>
     parentPid === undefined || !pids.has(parentPid)
   const places = processes.filter((process) => process.cwd !== undefined)
   const [first] = [...places.filter(isFirst), ...places].sort((a, b) => a.startMs - b.startMs)
   return { recordedIn: first?.cwd, knownMs: fs.statSync(run).mtimeMs }
+}
+
+/** @typedef {{ pid?: number, parentPid?: number, cwd?: string, startMs: number }} Place */
+
+/**
+ * Returns what the headers of recordings tell, which needs no reading of the recordings; undefined where a
+ * file's header does not tell the working directory, as that of a merged trace.
+ * @param {string} run @returns {Place[] | undefined}
+ */
+function headersOf(run) {
+  /** @type {any[]} */
+  const headers = JSON.parse(loadTools().cpuProfHeaders([run]))
+  const isTold = headers.length > 0 && headers.every(({ cwd }) => typeof cwd === 'string')
+  if (!isTold) return undefined
+  return headers.map(({ pid, parentPid, cwd, startMs }) => ({
+    ...{ pid: pid ?? undefined, parentPid: parentPid ?? undefined, cwd, startMs: startMs ?? 0 },
+  }))
 }
 
 module.exports = { add }

@@ -23,6 +23,10 @@ pub(crate) struct FileHeader {
     pub pid: Option<u32>,
     /// Start of the process: milliseconds after the system's start; none if the header does not tell.
     pub start_ms: Option<u64>,
+    /// Id of the parent process.
+    pub parent_pid: Option<i64>,
+    /// Working directory of the process.
+    pub cwd: Option<String>,
     /// Id of the `cpu-prof run` that the process belonged to.
     pub run: Option<String>,
     /// A text that the segments of one recording have in common; none if the file is no segment.
@@ -49,6 +53,8 @@ fn header(input: &Input) -> FileHeader {
         file,
         pid: header.pid,
         start_ms: header.identity().map(|identity| identity.process_start_ms),
+        parent_pid: header.program.get("ppid").and_then(Value::as_i64),
+        cwd: header.program.get("cwd").and_then(Value::as_str).map(str::to_owned),
         run: header.program.get("run").and_then(Value::as_str).map(str::to_owned),
         recording: recording_of(&header),
         is_growing: is_alive && is_complete(input).is_ok_and(|is_complete| !is_complete),
