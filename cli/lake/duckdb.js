@@ -8,6 +8,7 @@ const path = require('node:path')
 const { commandToAdd, findProject } = require('../../lib/addon/package-manager.js')
 const { TABLES, columnsOf } = require('./schema.js')
 const { openStore } = require('../fleet/store.js')
+const { listLiteral } = require('./query/dialects.js')
 const { plainValue } = require('./values.js')
 
 /** @typedef {import('@duckdb/node-api').DuckDBConnection} Connection */
@@ -36,6 +37,8 @@ const NAME = '@duckdb/node-api'
 const OLDEST = [1, 5]
 /** Part of the machine's memory that DuckDB may take. It has a folder for nothing more. */
 const MEMORY_PART = 0.5
+/** Settings of DuckDB that keep it from fetching and loading code. */
+const NO_EXTENSIONS = { autoinstall_known_extensions: 'false', autoload_known_extensions: 'false' }
 /** Statements that only read. Others could write over a file of the lake. */
 const READING = ['SELECT', 'EXPLAIN']
 /** The last two folders of a file, as patterns of DuckDB. */
@@ -115,8 +118,7 @@ async function openLake(lake, { tables = TABLES, ...range } = {}, project = proc
 /** Returns settings that hold from the start. @returns {Record<string, string>} */
 function settings() {
   return {
-    autoinstall_known_extensions: 'false',
-    autoload_known_extensions: 'false',
+    ...NO_EXTENSIONS,
     memory_limit: `${Math.floor((MEMORY_PART * os.totalmem()) / 2 ** 20)}MiB`,
     // Nothing is written to the working directory where memory is short.
     temp_directory: '',
@@ -226,16 +228,10 @@ function objectsOf(reader) {
     .map((row) => Object.fromEntries(names.map((name, at) => [name, plainValue(row[at])])))
 }
 
-/** Returns texts as a list of SQL. @param {string[]} texts */
-const listLiteral = (texts) => `[${texts.map(literal).join(', ')}]`
-
-/** Returns a text as SQL. @param {string} text */
-const literal = (text) => `'${text.replaceAll("'", "''")}'`
-
 /** @param {unknown} error */
 const messageOf = (error) => (error instanceof Error ? error.message : String(error))
 
 /** @param {unknown} error */
 const firstLine = (error) => messageOf(error).split('\n', 1)[0]
 
-module.exports = { checkFiles, loadDuckdb, openLake, literal }
+module.exports = { NO_EXTENSIONS, checkFiles, loadDuckdb, openLake }

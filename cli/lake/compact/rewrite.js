@@ -5,7 +5,8 @@
 const crypto = require('node:crypto')
 const fs = require('node:fs')
 const path = require('node:path')
-const { checkFiles, literal, loadDuckdb } = require('../duckdb.js')
+const { NO_EXTENSIONS, checkFiles, loadDuckdb } = require('../duckdb.js')
+const { listLiteral, literal } = require('../query/dialects.js')
 
 /** The tables, and the order of their rows: what is asked for together stands together. @type {Record<string, string>} */
 const ORDER = {
@@ -64,12 +65,10 @@ async function rewrite(sources, folder, salt) {
 async function withDuckdb(folder, work) {
   const duckdb = loadDuckdb(process.cwd())
   const instance = await duckdb.DuckDBInstance.create(':memory:', {
-    ...{ autoinstall_known_extensions: 'false', autoload_known_extensions: 'false' },
-    ...{
-      memory_limit: MEMORY,
-      threads: String(THREADS),
-      temp_directory: path.join(folder, 'sort'),
-    },
+    ...NO_EXTENSIONS,
+    memory_limit: MEMORY,
+    threads: String(THREADS),
+    temp_directory: path.join(folder, 'sort'),
   })
   try {
     const connection = await instance.connect()
@@ -98,7 +97,7 @@ async function checkSources(connection, table, sources) {
   const plain = files.filter((file) => OF_ONE_RUN.test(path.basename(file)))
   if (plain.length === 0) return
   const reader = await connection.runAndReadAll(
-    `SELECT DISTINCT lake_file FROM read_parquet(${list(plain)}, filename = 'lake_file', union_by_name = true,
+    `SELECT DISTINCT lake_file FROM read_parquet(${listLiteral(plain)}, filename = 'lake_file', union_by_name = true,
        hive_partitioning = false) WHERE parse_filename(lake_file)[:${DIGITS}] <> run_id LIMIT 1`,
   )
   const [other] = reader.getRows()
@@ -130,7 +129,7 @@ function rowsOf(table, sources) {
   if (files.length === 0) {
     throw new Error(`the table ${table} has no file: add the runs anew (lake add --replace)`)
   }
-  const names = list(files.map(({ file }) => file))
+  const names = listLiteral(files.map(({ file }) => file))
   const numbers = `[${files.map(({ number }) => number).join(', ')}]`
   return `SELECT file_rows.* EXCLUDE (lake_file), numbered.source
     FROM read_parquet(${names}, filename = 'lake_file', union_by_name = true, hive_partitioning = false) file_rows
@@ -173,8 +172,5 @@ async function single(connection, sql) {
   const reader = await connection.runAndReadAll(sql)
   return String(reader.getRows()[0]?.[0])
 }
-
-/** @param {string[]} texts */
-const list = (texts) => `[${texts.map(literal).join(', ')}]`
 
 module.exports = { TABLES, rewrite, fileWith }

@@ -8,6 +8,12 @@
  * @property {(text: string) => string} text a text as SQL
  */
 
+/** Returns a text as SQL of DuckDB. @param {string} text */
+const literal = (text) => `'${text.replaceAll("'", "''")}'`
+
+/** Returns texts as a list of SQL of DuckDB. @param {string[]} texts */
+const listLiteral = (texts) => `[${texts.map(literal).join(', ')}]`
+
 /** @param {string} text */
 const withBackslashes = (text) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 
@@ -15,7 +21,7 @@ const withBackslashes = (text) => `'${text.replaceAll('\\', '\\\\').replaceAll("
 const DIALECTS = {
   duckdb: {
     quantile: (part, value) => `quantile_cont(${value}, ${part})`,
-    text: (text) => `'${text.replaceAll("'", "''")}'`,
+    text: literal,
   },
   spark: { quantile: (part, value) => `percentile(${value}, ${part})`, text: withBackslashes },
   clickhouse: {
@@ -24,4 +30,4 @@ const DIALECTS = {
   },
 }
 
-module.exports = { DIALECTS }
+module.exports = { DIALECTS, literal, listLiteral }

@@ -7,13 +7,13 @@ use rustc_hash::FxHashMap;
 use super::output::column::{IntLists, LakeColumn, long};
 use super::output::lake_file::{LakeFile, MAX_ROWS, TableError, WholeTable};
 use super::output::schema::{STACK_TIMES, STACKS};
-use crate::shared::frame_index::{FrameIndex, FrameKind};
-use crate::shared::path_tree::PathTree;
+use crate::shared::frame_index::FrameIndex;
+use crate::shared::path_tree::{KnownPaths, PathTree};
 use crate::shared::samples::{SamplePart, each_part};
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::base::numbering::FxIndexSet;
 use cpu_prof_core::profile::session::Thread;
-use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
+use cpu_prof_core::profile::session::thread_profile::ThreadProfile;
 
 /// Length of a bucket, microseconds.
 const SECOND_US: i64 = 1_000_000;
@@ -160,7 +160,7 @@ impl<'a> StackTimes<'a> {
         &mut self,
         profile: &ThreadProfile,
         clock_us: i64,
-        known: &mut [Option<Option<u32>>],
+        known: &mut KnownPaths,
     ) -> Result<(), TableError> {
         let mut counted = None;
         let mut result = Ok(());
@@ -182,7 +182,7 @@ impl<'a> StackTimes<'a> {
     fn add_counts(
         &mut self,
         profile: &ThreadProfile,
-        known: &mut [Option<Option<u32>>],
+        known: &mut KnownPaths,
     ) -> Result<(), TableError> {
         self.start_second(0)?;
         for line in profile.lines.iter().filter(|line| line.self_us > 0) {
@@ -277,35 +277,12 @@ impl<'a> StackTimes<'a> {
         &mut self,
         profile: &ThreadProfile,
         (node, line): (u32, u32),
-        known: &mut [Option<Option<u32>>],
+        known: &mut KnownPaths,
     ) -> Option<StackLine> {
         let function = self.index.function(profile.nodes.get(node as usize)?.frame)?;
-        let path = self.path(profile, node, known)?;
+        let end = |frame| self.index.function(frame).map(|function| function as u32);
+        let path = self.paths.of_node(profile, node, known, end)?;
         let stack = self.stacks.insert_full(path).0 as u32;
         Some(StackLine { stack, line: self.index.line_within(function, line) })
-    }
-
-    /// Returns the path of the functions of a node and the nodes above.
-    fn path(
-        &mut self,
-        profile: &ThreadProfile,
-        node: u32,
-        known: &mut [Option<Option<u32>>],
-    ) -> Option<u32> {
-        let mut unknown = Vec::new();
-        let mut at = node;
-        while at != NONE && known[at as usize].is_none() {
-            unknown.push(at);
-            at = profile.nodes[at as usize].parent;
-        }
-        let mut path = if at == NONE { None } else { known[at as usize].flatten() };
-        for node in unknown.into_iter().rev() {
-            let kind = self.index.kind(profile.nodes[node as usize].frame);
-            if let FrameKind::Function(function) = kind {
-                path = Some(self.paths.path(path, function as u32).0);
-            }
-            known[node as usize] = Some(path);
-        }
-        path
     }
 }

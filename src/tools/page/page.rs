@@ -12,7 +12,7 @@ use crate::shared::frame_index::{FrameIndex, FrameKind};
 use crate::shared::json::{ReportChainPart, ReportProgram, ReportTimes, ReportWall};
 use crate::shared::met_conditions::met_conditions;
 use crate::shared::owner::finder::OwnerFinder;
-use crate::shared::path_tree::PathTree;
+use crate::shared::path_tree::{KnownPaths, PathTree};
 use crate::shared::process::launchers::launchers;
 use crate::shared::process::sums::{ProcessSums, process_sums};
 use crate::shared::samples::{PageSample, SampleSpan, spans};
@@ -275,7 +275,7 @@ impl PagePaths<'_> {
         &mut self,
         profile: &ThreadProfile,
         PageSample { node, line, off_core }: PageSample,
-        known: &mut [Option<Option<u32>>],
+        known: &mut KnownPaths,
     ) -> i64 {
         if node == NONE {
             return -1;
@@ -290,20 +290,9 @@ impl PagePaths<'_> {
                 return self.leaves.insert_full(Leaf::of(path, 0, LeafState::OnTop)).0 as i64;
             }
         };
-        let mut unknown = Vec::new();
-        let mut at = node;
-        while at != NONE && known[at as usize].is_none() {
-            unknown.push(at);
-            at = profile.nodes[at as usize].parent;
-        }
-        let mut path = if at == NONE { None } else { known[at as usize].flatten() };
-        for node in unknown.into_iter().rev() {
-            let kind = self.index.kind(profile.nodes[node as usize].frame);
-            if kind != FrameKind::Unrecorded {
-                path = Some(self.paths.path(path, kind).0);
-            }
-            known[node as usize] = Some(path);
-        }
+        let end =
+            |frame| Some(self.index.kind(frame)).filter(|kind| *kind != FrameKind::Unrecorded);
+        let path = self.paths.of_node(profile, node, known, end);
         let line = match self.index.kind(profile.nodes[node as usize].frame) {
             FrameKind::Function(function) => self.index.line_within(function, line),
             _ => 0,

@@ -5,6 +5,12 @@ use std::hash::Hash;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
+use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
+
+/// The paths of a profile's nodes, by the nodes: none for those that nobody asked for, and within for a node
+/// without a path.
+pub(crate) type KnownPaths = Vec<Option<Option<u32>>>;
+
 /// Call paths with their values. A path has a larger number than the path above.
 #[derive(Debug)]
 pub(crate) struct PathTree<End, Value = ()> {
@@ -23,6 +29,31 @@ impl<End: Copy + Eq + Hash, Value: Default> PathTree<End, Value> {
     pub(crate) fn path(&mut self, above: Option<u32>, end: End) -> (u32, &mut Value) {
         let entry = self.paths.entry((above, end));
         (entry.index() as u32, entry.or_default())
+    }
+
+    /// Returns the path of a node and the nodes above. `end` returns what a frame adds to a path; none for
+    /// nothing.
+    pub(crate) fn of_node(
+        &mut self,
+        profile: &ThreadProfile,
+        node: u32,
+        known: &mut KnownPaths,
+        end: impl Fn(u32) -> Option<End>,
+    ) -> Option<u32> {
+        let mut unknown = Vec::new();
+        let mut at = node;
+        while at != NONE && known[at as usize].is_none() {
+            unknown.push(at);
+            at = profile.nodes[at as usize].parent;
+        }
+        let mut path = if at == NONE { None } else { known[at as usize].flatten() };
+        for node in unknown.into_iter().rev() {
+            if let Some(end) = end(profile.nodes[node as usize].frame) {
+                path = Some(self.path(path, end).0);
+            }
+            known[node as usize] = Some(path);
+        }
+        path
     }
 
     /// Returns the value of a path.
