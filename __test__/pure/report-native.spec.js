@@ -120,6 +120,22 @@ test('the function that was sampled while it asked for the work is named', async
   assert.deepEqual(await starters([['processCallback node:zlib:500', 2]]), ['zlib '])
 })
 
+test('a module that Node loads when it is first used asks for no work', async () => {
+  const load = 'compileForInternalLoader node:internal/bootstrap/realm:380'
+  const body = '(anonymous) node:internal/crypto/webcrypto:1'
+  const loading = `login login.js:1 > lazyWebCrypto node:crypto:120 > ${load} > ${body}`
+  assert.deepEqual(
+    await starters([
+      [PBKDF2, 2],
+      [loading, 5],
+      [`${loading} > getOptions node:internal/crypto/webcrypto:60`, 5],
+    ]),
+    ['crypto.pbkdf2 hash:9'],
+  )
+  const digest = 'login login.js:1 > digest node:internal/crypto/webcrypto:100'
+  assert.deepEqual(await starters([[digest, 2]]), ['crypto.subtle.digest login:1'])
+})
+
 test('nobody is named where that is not sure', async () => {
   const zlib = `${OTHER_TEXT} > zlibBuffer node:zlib:100`
   /** @type {Span[][]} */

@@ -140,6 +140,9 @@ impl Causes {
             // The functions above have asked for a module, and not for its work.
             let loading = context.code.or(context.loading);
             *context = Context { loading, ..Context::default() };
+        } else if module.starts_with("internal/bootstrap/") {
+            // Node loads a module of its own: the body of `internal/crypto/webcrypto` asks for no work.
+            context.is_sync = true;
         } else if context.cause.is_none() && !context.is_sync {
             context.is_sync = name.ends_with("Sync");
             let source = if context.is_sync { None } else { source(module, name) };
