@@ -16,5 +16,6 @@ module.exports = [
   require('./stop.js'),
   require('./status.js'),
   require('./lake/index.js'),
+  require('./push.js'),
   require('./mcp.js'),
 ]

@@ -16,6 +16,7 @@ pub mod fuzzing;
 mod lake;
 mod merge;
 mod page;
+mod push;
 mod read;
 mod report;
 mod shared;

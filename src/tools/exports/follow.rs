@@ -8,7 +8,7 @@ use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
 use super::tools::{JsSelection, Work};
-use crate::follow::follower::Follower;
+use crate::follow::follower::{Follower, LookTime};
 use crate::follow::view::{RowKind, view};
 use crate::read::selection::Selection;
 
@@ -35,7 +35,7 @@ pub(crate) fn follow_look(
         let inputs: Vec<PathBuf> = inputs.into_iter().map(PathBuf::from).collect();
         // A look that panicked leaves files that the next look reads from their starts, or as they are.
         let mut follower = follower.lock().unwrap_or_else(PoisonError::into_inner);
-        let look = follower.look(&inputs, (seconds * 1e6) as i64, &selection);
+        let look = follower.look(&inputs, LookTime::Last((seconds * 1e6) as i64), &selection);
         view(&look, &kind, top as usize).map_err(|error| error.to_string())
     })
 }

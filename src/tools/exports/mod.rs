@@ -4,5 +4,6 @@ mod blame;
 mod follow;
 mod given;
 mod lake;
+mod push;
 mod run;
 mod tools;

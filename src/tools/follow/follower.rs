@@ -38,7 +38,16 @@ pub(crate) struct Follower {
     newest: Option<(i64, Instant)>,
 }
 
-/// A look at the last seconds.
+/// The time that a look shows, microseconds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum LookTime {
+    /// The time before the last event.
+    Last(i64),
+    /// Start and end. The start is never before that of an earlier look. Files are read up to the end.
+    Window(i64, i64),
+}
+
+/// A look at a time of the recordings.
 pub(crate) struct Look {
     pub loaded: Loaded,
     /// Start of the first recording, microseconds.
@@ -47,6 +56,8 @@ pub(crate) struct Look {
     pub from_us: i64,
     /// End of what the look shows, microseconds.
     pub to_us: i64,
+    /// End of the last recording, microseconds.
+    pub end_us: i64,
     /// Time since a recording last grew.
     pub silent: Duration,
     /// Count of the recordings that grow, or can grow.
@@ -88,16 +99,19 @@ struct Followed {
 }
 
 impl Follower {
-    /// Looks at the files, and those in folders. `length_us` is the time before the last event that is
-    /// wanted, microseconds. `selection` chooses what of this time is shown.
+    /// Looks at the files, and those in folders. `selection` chooses what of the time is shown.
     pub(crate) fn look(
         &mut self,
         paths: &[PathBuf],
-        length_us: i64,
+        time: LookTime,
         selection: &Selection,
     ) -> Look {
         let (inputs, mut failed) = find(paths);
-        self.update(&inputs);
+        let until_us = match time {
+            LookTime::Last(_) => i64::MAX,
+            LookTime::Window(_, to_us) => to_us,
+        };
+        self.update(&inputs, until_us);
         let boot = self.newest_boot();
         let mut of_clock: Vec<(&Input, &mut Followed)> = Vec::new();
         let (mut others, mut unfinished, mut unfinished_alive) = (0, 0, 0);
@@ -116,14 +130,17 @@ impl Follower {
             }
         }
         let start_us = of_clock.iter().map(|(_, one)| one.head.start_us).min().unwrap_or(0);
-        let to_us = of_clock.iter().map(|(_, one)| one.end_us).max().unwrap_or(0);
-        let from_us = to_us.saturating_sub(length_us).max(start_us);
+        let end_us = of_clock.iter().map(|(_, one)| one.end_us).max().unwrap_or(0);
+        let (from_us, to_us) = match time {
+            LookTime::Last(length_us) => (end_us.saturating_sub(length_us).max(start_us), end_us),
+            LookTime::Window(from_us, to_us) => (from_us, to_us),
+        };
         let growing = unfinished_alive + of_clock.iter().filter(|(_, one)| one.can_grow()).count();
         let modified = of_clock.iter().map(|(_, one)| one.modified).max();
         let recordings = unfinished + of_clock.len();
         let mut slices = Vec::new();
         for (input, recording) in of_clock {
-            match recording.look(input, from_us, to_us) {
+            match recording.look(input, from_us, to_us, until_us) {
                 Ok(slice) => slices.extend(slice.map(|slice| (input, slice))),
                 Err(error) => failed.push(Failed {
                     path: input.path.clone(),
@@ -139,19 +156,19 @@ impl Follower {
             ));
         }
         self.last_from_us = from_us;
-        let silent = self.silent(to_us, modified);
-        Look { loaded, start_us, from_us, to_us, silent, growing, recordings }
+        let silent = self.silent(end_us, modified);
+        Look { loaded, start_us, from_us, to_us, end_us, silent, growing, recordings }
     }
 
-    /// Reads what is new of all files.
-    fn update(&mut self, inputs: &[Input]) {
+    /// Reads what is new of all files, up to a time, microseconds.
+    fn update(&mut self, inputs: &[Input], until_us: i64) {
         let known = mem::take(&mut self.files).into_iter();
         let mut known: FxHashMap<PathBuf, FollowedFile> =
             known.map(|file| (file.path.clone(), file)).collect();
         for input in inputs {
             let kind = match known.remove(&input.path) {
                 Some(FollowedFile { bytes, kind, .. }) => {
-                    kind.update(input, bytes, self.last_from_us)
+                    kind.update(input, bytes, self.last_from_us, until_us)
                 }
                 None => FileKind::of(input),
             };
@@ -196,11 +213,13 @@ impl FileKind {
     }
 
     /// Reads what is new of a file that had a size before, bytes.
-    fn update(self, input: &Input, bytes: u64, from_us: i64) -> Self {
+    fn update(self, input: &Input, bytes: u64, from_us: i64, until_us: i64) -> Self {
         let has_changed = bytes != input.bytes;
         match self {
-            Self::Recording(mut recording) if has_changed || !recording.is_complete => {
-                match recording.update(input, from_us) {
+            Self::Recording(mut recording)
+                if has_changed || !recording.is_complete || until_us < i64::MAX =>
+            {
+                match recording.update(input, from_us, until_us) {
                     Ok(()) => Self::Recording(recording),
                     Err(AppendError::Replaced) => Self::of(input),
                     Err(AppendError::Io(_)) => Self::Recording(recording),
@@ -225,15 +244,17 @@ impl Followed {
         }
     }
 
-    /// Reads what is new.
-    fn update(&mut self, input: &Input, from_us: i64) -> Result<(), AppendError> {
+    /// Reads what is new, up to a time, microseconds.
+    fn update(&mut self, input: &Input, from_us: i64, until_us: i64) -> Result<(), AppendError> {
         let before_us = self.end_us;
-        match &mut self.trace {
-            Some(trace) => {
-                trace.read(input, from_us)?;
+        if let Some(trace) = &mut self.trace {
+            trace.read(input, from_us, until_us)?;
+        }
+        match &self.trace {
+            Some(trace) if until_us == i64::MAX => {
                 (self.end_us, self.is_complete) = (trace.end_us, trace.is_complete);
             }
-            None => {
+            _ => {
                 let (end_us, ending) = end_of(input);
                 self.end_us = end_us.unwrap_or(self.end_us);
                 self.is_complete = ending.is_some();
@@ -253,7 +274,13 @@ impl Followed {
     }
 
     /// Returns what the recording has of a time, microseconds; none if the recording ended before.
-    fn look(&mut self, input: &Input, from_us: i64, to_us: i64) -> io::Result<Option<ReadFile>> {
+    fn look(
+        &mut self,
+        input: &Input,
+        from_us: i64,
+        to_us: i64,
+        until_us: i64,
+    ) -> io::Result<Option<ReadFile>> {
         if self.end_us <= from_us {
             self.trace = None;
             return Ok(None);
@@ -262,7 +289,7 @@ impl Followed {
             Some(trace) => trace,
             None => {
                 let mut trace = RecentTrace::of(input, self.head.clone())?;
-                match trace.read(input, from_us) {
+                match trace.read(input, from_us, until_us) {
                     Err(AppendError::Io(error)) => return Err(error),
                     // The next look finds the other file.
                     Err(AppendError::Replaced) => return Ok(None),

@@ -27,6 +27,9 @@ const NOTHING: ReadScope = ReadScope { from_us: i64::MAX, ..ReadScope::LINES };
 /// Bytes at the end of a file in which its last event is.
 const END_BYTES: usize = 64 << 10;
 
+/// Time by which an event can be written after later ones, microseconds.
+const LATE_US: i64 = 2_000_000;
+
 /// The last seconds of a recording.
 pub(super) struct RecentTrace {
     head: RecordingHead,
@@ -75,10 +78,19 @@ impl RecentTrace {
         self.old_until_us <= from_us
     }
 
-    /// Reads what was appended to the file. What ends before `from_us` is not needed at a later look.
-    pub(super) fn read(&mut self, input: &Input, from_us: i64) -> Result<(), AppendError> {
+    /// Reads what was appended to the file, at least up to a time. What ends before `from_us` is not needed
+    /// at a later look. Both are microseconds.
+    pub(super) fn read(
+        &mut self,
+        input: &Input,
+        from_us: i64,
+        until_us: i64,
+    ) -> Result<(), AppendError> {
         let mut file = self.appended.open(&input.path)?;
-        while self.appended.piece(&mut file, &mut self.recent)? {
+        let is_far = |recent: &VecDeque<SettledLines>| {
+            recent.back().is_some_and(|lines| lines.until_us.saturating_sub(LATE_US) > until_us)
+        };
+        while !is_far(&self.recent) && self.appended.piece(&mut file, &mut self.recent)? {
             self.age(from_us);
         }
         let tail = &self.appended.tail;

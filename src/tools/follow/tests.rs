@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::appended::AppendedText;
-use super::follower::{Follower, Look};
+use super::follower::{Follower, Look, LookTime};
 use super::view::{RowKind, view};
 use crate::read::filter::Filter;
 use crate::read::label_filter::LabelFilter;
@@ -229,7 +229,7 @@ proptest! {
                 Step::Look(length_us) => {
                     let kind = RowKind::of(KINDS[number % KINDS.len()]).unwrap();
                     let selection = labelled(LABELS[number % LABELS.len()]);
-                    let look = follower.look(&paths, length_us, &selection);
+                    let look = follower.look(&paths, LookTime::Last(length_us), &selection);
                     if look.to_us > look.start_us {
                         let again = read_again(&paths, &look, &kind, &selection);
                         let is_empty = look.loaded.session.processes.is_empty();
@@ -242,9 +242,42 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn windows_one_after_the_other_show_what_a_reading_of_the_whole_file_shows(
+        windows in vec((vec((0_u64..40, 1_i64..90_000), 1..12), 1_i64..2_000_000), 1..15),
+        length_us in 200_000_i64..3_000_000,
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let mut file = GrowingFile::new(dir.path());
+        for (mut samples, wait_us) in windows {
+            // Samples go on while the thread waits.
+            samples[0].1 += file.now_us - file.last_sample_us;
+            file.window(&samples, true);
+            file.wait(wait_us);
+        }
+        let paths = [dir.path().to_owned()];
+        let mut follower = Follower::default();
+        let kind = RowKind::Function;
+        let mut from_us = START_US;
+        while from_us < file.now_us {
+            let to_us = from_us + length_us;
+            let look = follower.look(&paths, LookTime::Window(from_us, to_us), &selection());
+            prop_assert_eq!(look.start_us, START_US);
+            let again = read_again(&paths, &look, &kind, &selection());
+            let is_empty = look.loaded.session.processes.is_empty();
+            let shown = (!is_empty).then(|| shown(&look, &kind));
+            prop_assert_eq!(shown, again);
+            from_us = to_us;
+        }
+    }
+}
+
 /// Returns the count of processes and the total of the samples that a look shows.
 fn seen(follower: &mut Follower, paths: &[PathBuf]) -> (usize, u64) {
-    let look = follower.look(paths, 60_000_000, &selection());
+    let look = follower.look(paths, LookTime::Last(60_000_000), &selection());
     let threads = look.loaded.session.processes.iter().flat_map(|process| &process.threads);
     let samples = threads.flat_map(|thread| &thread.profiles).map(|profile| profile.sample_count);
     (look.loaded.session.processes.len(), samples.sum())
@@ -368,7 +401,7 @@ fn a_long_time_without_a_window_is_not_read_again_and_again() {
             ));
         }
         file.wait(1000);
-        let look = follower.look(&paths, 60_000_000, &selection());
+        let look = follower.look(&paths, LookTime::Last(60_000_000), &selection());
         let again = read_again(&paths, &look, &RowKind::File, &selection());
         assert_eq!(Some(shown(&look, &RowKind::File)), again);
     }
@@ -394,12 +427,12 @@ fn what_cannot_be_followed_is_told_if_it_was_named() {
     let mut follower = Follower::default();
     let folder = [dir.path().to_owned()];
     for _ in 0..2 {
-        let look = follower.look(&folder, 60_000_000, &selection());
+        let look = follower.look(&folder, LookTime::Last(60_000_000), &selection());
         assert_eq!((look.recordings, look.loaded.failed.len()), (2, 0));
         assert_eq!(look.growing, 0);
     }
     let named = [merged, other, profile, broken, gone];
-    let look = follower.look(&named, 60_000_000, &selection());
+    let look = follower.look(&named, LookTime::Last(60_000_000), &selection());
     assert_eq!((look.recordings, look.loaded.failed.len()), (0, 5));
 }
 
@@ -413,7 +446,7 @@ fn recordings_of_one_clock_are_shown() {
     let old = fs::File::options().write(true).open(path("a.trace.json")).unwrap();
     old.set_modified(before).unwrap();
     let mut follower = Follower::default();
-    let look = follower.look(&[dir.path().to_owned()], 60_000_000, &selection());
+    let look = follower.look(&[dir.path().to_owned()], LookTime::Last(60_000_000), &selection());
     assert_eq!(look.recordings, 1);
     assert!(look.silent.as_secs() < 30, "{:?}", look.silent);
     assert_eq!(look.loaded.notes.len(), 1, "{:?}", look.loaded.notes);
@@ -427,7 +460,7 @@ fn a_file_without_events_can_grow_while_its_process_lives() {
     let mut follower = Follower::default();
     let mut counts = |text: &str| {
         fs::write(&path, text).unwrap();
-        let look = follower.look(&paths, 1_000_000, &selection());
+        let look = follower.look(&paths, LookTime::Last(1_000_000), &selection());
         (look.recordings, look.growing)
     };
     let (head, _) = MAIN.split_once("{\"cat\":").unwrap();
@@ -445,7 +478,7 @@ fn a_living_process_can_go_on() {
     file.window(&[(2, 1000)], true);
     let mut follower = Follower::default();
     let paths = [dir.path().to_owned()];
-    assert_eq!(follower.look(&paths, 1_000_000, &selection()).growing, 1);
+    assert_eq!(follower.look(&paths, LookTime::Last(1_000_000), &selection()).growing, 1);
     file.end();
-    assert_eq!(follower.look(&paths, 1_000_000, &selection()).growing, 0);
+    assert_eq!(follower.look(&paths, LookTime::Last(1_000_000), &selection()).growing, 0);
 }

@@ -12,7 +12,7 @@ mod system_name;
 mod thread_tree;
 mod values;
 mod wire;
-pub(super) mod write;
+pub mod write;
 
 /// The sample types of our files, each with its unit.
 const SAMPLE_TYPES: [(&str, &str); 3] =

@@ -34,7 +34,17 @@ const USUAL_INTERVAL_US: i64 = 1000;
 
 /// Writes all threads.
 pub(in super::super) fn write(session: &Session, _: &str, out: &mut dyn Write) -> io::Result<()> {
-    let mut tables = PprofTables::of(session);
+    write_labelled(session, true, out)
+}
+
+/// Writes all threads with the labels of the program alone: a server makes a series of each set of labels,
+/// and has few sets then.
+pub fn write_unlabelled(session: &Session, out: &mut dyn Write) -> io::Result<()> {
+    write_labelled(session, false, out)
+}
+
+fn write_labelled(session: &Session, has_places: bool, out: &mut dyn Write) -> io::Result<()> {
+    let mut tables = PprofTables::of(session, has_places);
     for process in &session.processes {
         for thread in &process.threads {
             tables.thread(process, thread);
@@ -71,6 +81,8 @@ struct SampleValues {
 /// All that the file refers to by index.
 struct PprofTables<'a> {
     session: &'a Session,
+    /// Whether labels tell process, thread, package and state.
+    has_places: bool,
     strings: FxIndexSet<String>,
     /// Functions, without their ids.
     functions: FxIndexSet<PprofFunction>,
@@ -87,7 +99,7 @@ struct PprofTables<'a> {
 }
 
 impl<'a> PprofTables<'a> {
-    fn of(session: &'a Session) -> Self {
+    fn of(session: &'a Session, has_places: bool) -> Self {
         let mut spellings = FxHashMap::default();
         for frame in session.frames.list() {
             let path = file_path(&frame.url);
@@ -98,6 +110,7 @@ impl<'a> PprofTables<'a> {
         let nothing = StackPlace { above: NO_STACK, location: NONE };
         let mut tables = Self {
             session,
+            has_places,
             strings: FxIndexSet::default(),
             functions: FxIndexSet::default(),
             by_frame: FxHashMap::default(),
@@ -161,6 +174,15 @@ impl<'a> PprofTables<'a> {
     }
 
     fn thread(&mut self, process: &Process, thread: &Thread) {
+        let place = if self.has_places { self.place(process, thread) } else { Vec::new() };
+        let mut known = FxHashMap::default();
+        for profile in &thread.profiles {
+            self.profile(profile, &place, &mut known);
+        }
+    }
+
+    /// Returns the labels of a thread.
+    fn place(&mut self, process: &Process, thread: &Thread) -> Vec<PprofLabel> {
         let mut place = vec![self.text(labels::PROCESS, &process.name)];
         if process.pid != 0 {
             place.push(self.number(labels::PID, process.pid));
@@ -169,10 +191,7 @@ impl<'a> PprofTables<'a> {
         if thread.id != 0 {
             place.push(self.number(labels::WORKER, thread.id));
         }
-        let mut known = FxHashMap::default();
-        for profile in &thread.profiles {
-            self.profile(profile, &place, &mut known);
-        }
+        place
     }
 
     /// Adds a profile of a thread, whose place is in labels. `known` are indices of lists of labels by
@@ -235,12 +254,12 @@ impl<'a> PprofTables<'a> {
         let session = self.session;
         let mut list = place.to_vec();
         let frame = &session.frames.list()[frame as usize];
-        if !frame.is_meta() {
+        if self.has_places && !frame.is_meta() {
             let path = file_path(&frame.url);
             let package = frame.package.as_deref().unwrap_or_else(|| package_of(&path));
             list.push(self.text(labels::PACKAGE, package));
         }
-        if !state.is_empty() {
+        if self.has_places && !state.is_empty() {
             list.push(self.text(labels::STATE, state));
         }
         if set != NO_LABELS

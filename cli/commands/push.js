@@ -1,0 +1,62 @@
+'use strict'
+
+// The command `cpu-prof push`: its options and its help.
+
+const { InvalidArgumentError, Option } = require('commander')
+const { INPUTS, addFilters, examples, parseLength, quietOption } = require('../options.js')
+
+/** Length of a window, milliseconds. */
+const WINDOW_MS = 10_000
+
+/** @param {import('commander').Command} program */
+function define(program) {
+  const command = program
+    .command('push')
+    .summary('send profiles to Pyroscope or to OpenTelemetry')
+    .description(
+      'Sends recordings to a server of profiles, in windows of time: to Pyroscope as pprof, or to a ' +
+        'collector of OpenTelemetry as profiles (experimental), if the address ends in /profiles. With ' +
+        '--follow, recordings are sent while they are written. Merged traces, .cpuprofile and pprof files ' +
+        'are sent as one window each.\n\n' +
+        'CPU_PROF_PUSH_HEADERS has what the server wants to know, and nobody else may: ' +
+        '"Authorization=Bearer …,X-Scope-OrgID=team". CPU_PROF_PUSH_CA names a file (PEM) with the ' +
+        'certificates of your own authority.',
+    )
+    .argument('<input...>', INPUTS)
+    .option('--to <url>', 'address of the server (default: CPU_PROF_PUSH)')
+    .addOption(
+      new Option('--as <format>', 'what the server takes (default: by the address)').choices([
+        'pyroscope',
+        'otlp',
+      ]),
+    )
+    .option('--service <name>', 'name of the service (default: that of the process)')
+    .option('--tag <key=value>', 'a label of all profiles; several times for several', collectTag)
+    .addOption(
+      new Option('--every <time>', 'length of a window')
+        .argParser(parseLength)
+        .default(WINDOW_MS, '10s'),
+    )
+    .option('--follow', 'send what is recorded from now on, until all recordings have ended')
+  addFilters(command, { hasSlice: false })
+    .option('--json', 'print JSON: what was sent')
+    .addOption(quietOption())
+    .action((inputs, options) => require('../push/push.js').push(inputs, options))
+    .addHelpText(
+      'after',
+      examples([
+        'cpu-prof push profiles/run --to http://localhost:4040 --service shop',
+        'cpu-prof push profiles --follow --to https://pyroscope.example.org --tag region=eu',
+        'cpu-prof push trace.json --to http://localhost:4318/v1development/profiles',
+      ]),
+    )
+}
+
+/** @param {string} text @param {Record<string, string>} [before] */
+function collectTag(text, before = {}) {
+  const [, key, value] = /^([a-zA-Z_][a-zA-Z0-9_.]*)=(.+)$/s.exec(text) ?? []
+  if (key === undefined) throw new InvalidArgumentError('Use a key and a value: region=eu.')
+  return { ...before, [key]: value }
+}
+
+module.exports = { define }

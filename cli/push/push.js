@@ -1,0 +1,102 @@
+'use strict'
+
+// `cpu-prof push`: sends recordings to a server of profiles.
+
+const { setTimeout: delay } = require('node:timers/promises')
+const { FAILED, WRONG_USAGE } = require('../exit-codes.js')
+const { jsonText } = require('../terminal/format.js')
+const { formatBytes, formatCount } = require('../terminal/units.js')
+const { withInputs } = require('../terminal/input.js')
+const { fail, messageOf, printProblems, printResult, printStatus } = require('../terminal/output.js')
+const { targetOf } = require('./target.js')
+const { Windows } = require('./windows.js')
+
+/** Time that the last profiles have to be sent, milliseconds. */
+const FINISH_MS = 150_000
+/** The same after the user has ended the command. */
+const STOPPED_MS = 5000
+
+/**
+ * @typedef {object} OwnOptions
+ * @property {string} [to]
+ * @property {'pyroscope' | 'otlp'} [as]
+ * @property {string} [service]
+ * @property {Record<string, string>} [tag]
+ * @property {number} every milliseconds
+ * @property {boolean} [follow]
+ * @property {boolean} [json]
+ * @property {boolean} [quiet]
+ */
+
+/** @param {string[]} inputs @param {OwnOptions & import('../../index.js').Selection} options */
+async function push(inputs, options) {
+  const { to, as, service, tag = {}, every, follow = false, json, quiet, ...filters } = options
+  let sender
+  try {
+    const { url, headers, certificates } = targetOf(to)
+    const { openSender } = require('../fleet/sender.js')
+    sender = openSender(url, { kind: as, headers, certificates })
+  } catch (error) {
+    return fail(messageOf(error), WRONG_USAGE)
+  }
+  const stop = new AbortController()
+  if (follow) endWithSignals(stop)
+  try {
+    await withInputs(inputs, async (paths) => {
+      const window = { service, tags: tag, windowMs: every, follows: follow }
+      const windows = new Windows(paths, { format: sender.kind, ...window }, filters)
+      await send(windows, sender, { stop: stop.signal, isLive: follow })
+    })
+  } catch (error) {
+    fail(messageOf(error))
+  }
+  const state = await sender.finish(stop.signal.aborted ? STOPPED_MS : FINISH_MS)
+  tell(state, { json, quiet })
+}
+
+/**
+ * Sends windows until there are no more.
+ * @param {Windows} windows @param {import('../fleet/sender.js').Sender} sender
+ * @param {{ stop: AbortSignal, isLive: boolean }} options `isLive`: the newest windows count, so that the
+ *   oldest are dropped where the server is slower than the recordings
+ */
+async function send(windows, sender, { stop, isLive }) {
+  /** @type {string | undefined} */
+  let told
+  while (!stop.aborted) {
+    const { profiles, waitMs, isEnd, news } = await windows.next()
+    printProblems({ repaired: [], ...news })
+    if (isEnd) return
+    for (const { meta, body } of profiles) {
+      if (stop.aborted) return
+      await sender.offer(meta, body, { waits: !isLive })
+    }
+    const { failure } = sender.state()
+    if (isLive && failure !== undefined && failure !== told) printStatus(failure)
+    told = failure
+    if (waitMs !== undefined) await delay(waitMs, undefined, { signal: stop }).catch(() => {})
+  }
+}
+
+/** Lets Ctrl+C end the command after what waits is sent. @param {AbortController} stop */
+function endWithSignals(stop) {
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort())
+}
+
+/** @param {import('../fleet/sender.js').SenderState} state @param {{ json?: boolean, quiet?: boolean }} options */
+function tell(state, { json, quiet }) {
+  const { sent, sentBytes, dropped, refused, failure } = state
+  if (json) printResult(jsonText({ sent, sentBytes, dropped, refused, failure }))
+  const lost = [
+    dropped > 0 && `${formatCount(dropped, 'profile was', 'profiles were')} dropped`,
+    refused > 0 && `${formatCount(refused, 'profile was', 'profiles were')} refused`,
+  ].filter(Boolean)
+  if (lost.length > 0) {
+    fail(`${lost.join(', ')}${failure === undefined ? '' : `: ${failure}`}`, FAILED)
+  }
+  if (json || quiet) return
+  if (sent === 0 && lost.length === 0) return printStatus('nothing was sent: nothing was recorded')
+  printResult(`sent ${formatCount(sent, 'profile', 'profiles')} (${formatBytes(sentBytes)})\n`)
+}
+
+module.exports = { push }

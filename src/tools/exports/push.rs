@@ -1,0 +1,108 @@
+//! Functions that JavaScript calls to encode recordings for servers of profiles.
+#![allow(unsafe_code)] // napi's macros write it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use napi::bindgen_prelude::*;
+use napi_derive::napi;
+use serde::Serialize;
+
+use super::tools::JsSelection;
+use crate::push::payload::Payload;
+use crate::push::reader::{PushReader, PushStep};
+use crate::read::selection::Selection;
+use cpu_prof_core::files::input::Failed;
+
+/// A profile for a server.
+#[napi(object)]
+pub(crate) struct JsPayload {
+    /// `PayloadFacts` as JSON.
+    pub facts: String,
+    /// The gzipped body.
+    pub body: Buffer,
+}
+
+/// What a reader of windows has next.
+#[napi(object)]
+pub(crate) struct JsPushStep {
+    /// Profiles of the next window.
+    pub payloads: Vec<JsPayload>,
+    /// Time before which there is nothing more, milliseconds; missing if the next window can be read.
+    pub wait_ms: Option<f64>,
+    /// Whether there is nothing more.
+    pub is_end: bool,
+    /// What the user has to know, `PushNews` as JSON.
+    pub news: String,
+}
+
+/// What the user has not seen so far.
+#[derive(Debug, Serialize)]
+struct PushNews {
+    notes: Vec<String>,
+    failed: Vec<Failed>,
+}
+
+/// A step for JavaScript, before the JavaScript objects are made.
+pub(crate) struct ReadStep {
+    step: PushStep,
+    news: String,
+}
+
+/// The reading of a window on a thread of libuv's pool.
+pub(crate) struct PushWork(Arc<Mutex<PushReader>>);
+
+impl Task for PushWork {
+    type Output = ReadStep;
+    type JsValue = JsPushStep;
+
+    fn compute(&mut self) -> Result<ReadStep> {
+        // A panic here would end the program.
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            let mut reader = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let step = reader.next()?;
+            let news = PushNews { notes: reader.notes(), failed: reader.failed() };
+            let news = serde_json::to_string(&news).map_err(|error| error.to_string())?;
+            Ok(ReadStep { step, news })
+        }));
+        result
+            .unwrap_or_else(|_| Err("an internal error happened; please report it".to_owned()))
+            .map_err(Error::from_reason)
+    }
+
+    fn resolve(&mut self, _env: Env, ReadStep { step, news }: ReadStep) -> Result<JsPushStep> {
+        let (payloads, wait_ms, is_end) = match step {
+            PushStep::Window(payloads) => (payloads, None, false),
+            PushStep::Wait(ms) => (Vec::new(), Some(ms as f64), false),
+            PushStep::End => (Vec::new(), None, true),
+        };
+        let payload = |Payload { facts, body }: Payload| {
+            let facts = serde_json::to_string(&facts).unwrap_or_default();
+            JsPayload { facts, body: body.into() }
+        };
+        let payloads = payloads.into_iter().map(payload).collect();
+        Ok(JsPushStep { payloads, wait_ms, is_end, news })
+    }
+}
+
+/// Returns a reader of the windows of files and folders. `options` are `PushOptions` as JSON. The slice of the
+/// selection is of no use.
+#[napi(js_name = "cpuProfPushReader", catch_unwind)]
+pub(crate) fn push_reader(
+    inputs: Vec<String>,
+    options: String,
+    selection: JsSelection,
+) -> Result<External<Arc<Mutex<PushReader>>>> {
+    let options =
+        serde_json::from_str(&options).map_err(|error| Error::from_reason(error.to_string()))?;
+    let inputs: Vec<PathBuf> = inputs.into_iter().map(PathBuf::from).collect();
+    let reader = PushReader::new(inputs, options, Selection::from(selection));
+    Ok(External::new(Arc::new(Mutex::new(reader))))
+}
+
+/// Reads the next window.
+#[napi(js_name = "cpuProfPushNext", catch_unwind)]
+pub(crate) fn push_next(reader: &External<Arc<Mutex<PushReader>>>) -> AsyncTask<PushWork> {
+    AsyncTask::new(PushWork(Arc::clone(reader)))
+}

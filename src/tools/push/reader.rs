@@ -1,0 +1,220 @@
+//! Reads recordings window by window, also while they grow.
+
+use std::collections::VecDeque;
+use std::mem;
+use std::path::PathBuf;
+use std::time::UNIX_EPOCH;
+
+use serde::Deserialize;
+
+use super::payload::{Payload, PushFormat, encode};
+use crate::follow::follower::{Follower, Look, LookTime};
+use crate::read::load::Loaded;
+use crate::read::selection::Selection;
+use cpu_prof_core::files::input::Failed;
+use cpu_prof_core::profile::session::thread_profile::ReadScope;
+use cpu_prof_core::profile::session::{Clock, Session};
+
+/// Time that a recording has to write its last samples after the end of a window, microseconds.
+const SETTLE_US: i64 = 2_000_000;
+
+/// What is wanted of a reader.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PushOptions {
+    pub format: PushFormat,
+    /// Attributes of all processes for OpenTelemetry, with `service.name`.
+    pub attributes: Vec<(String, String)>,
+    /// Length of a window, milliseconds.
+    pub window_ms: i64,
+    /// Whether recordings are followed from now on, until all have ended.
+    pub follows: bool,
+}
+
+/// What comes next.
+#[derive(Debug)]
+pub(crate) enum PushStep {
+    /// The processes of a window. The list can be empty.
+    Window(Vec<Payload>),
+    /// Nothing before this time has passed, milliseconds.
+    Wait(i64),
+    /// Nothing more.
+    End,
+}
+
+/// Reads windows.
+pub(crate) struct PushReader {
+    options: PushOptions,
+    selection: Selection,
+    follower: Follower,
+    /// Files and folders that are read window by window.
+    paths: Vec<PathBuf>,
+    /// Files without a time line of ours, each of which is read as a whole.
+    wholes: VecDeque<PathBuf>,
+    /// Start of the next window, microseconds.
+    at_us: Option<i64>,
+    /// Whether the program had not started when the following began: its first samples count too.
+    has_waited: bool,
+    /// Remarks and failures that the user has not seen, and those that the user has.
+    notes: News<String>,
+    failed: News<Failed>,
+}
+
+/// A list of which each item is told once.
+#[derive(Debug)]
+struct News<T> {
+    told: Vec<T>,
+    new: Vec<T>,
+}
+
+impl<T> Default for News<T> {
+    fn default() -> Self {
+        Self { told: Vec::new(), new: Vec::new() }
+    }
+}
+
+impl<T: PartialEq + Clone> News<T> {
+    fn add(&mut self, items: Vec<T>) {
+        for item in items {
+            if !self.told.contains(&item) {
+                self.told.push(item.clone());
+                self.new.push(item);
+            }
+        }
+    }
+}
+
+impl PushReader {
+    /// Returns a reader of files and folders. Reads the starts of the files.
+    pub(crate) fn new(inputs: Vec<PathBuf>, options: PushOptions, selection: Selection) -> Self {
+        let mut reader = Self {
+            options,
+            selection,
+            follower: Follower::default(),
+            paths: Vec::new(),
+            wholes: VecDeque::new(),
+            at_us: None,
+            has_waited: false,
+            notes: News::default(),
+            failed: News::default(),
+        };
+        if reader.options.follows {
+            reader.paths = inputs;
+            return reader;
+        }
+        for input in inputs {
+            let look = nothing(&mut Follower::default(), &input, &reader.selection);
+            if look.recordings > 0 {
+                reader.paths.push(input);
+            } else {
+                reader.wholes.push_back(input);
+            }
+        }
+        reader
+    }
+
+    /// Reads on until there is something to send. Returns the reason if nothing can be read.
+    pub(crate) fn next(&mut self) -> Result<PushStep, String> {
+        if let Some(path) = self.wholes.pop_front() {
+            return self.whole(path).map(PushStep::Window);
+        }
+        if self.paths.is_empty() {
+            return Ok(PushStep::End);
+        }
+        loop {
+            let step = self.window()?;
+            let is_empty = matches!(&step, PushStep::Window(payloads) if payloads.is_empty());
+            if !is_empty || self.options.follows {
+                return Ok(step);
+            }
+        }
+    }
+
+    /// Returns the remarks that are new.
+    pub(crate) fn notes(&mut self) -> Vec<String> {
+        mem::take(&mut self.notes.new)
+    }
+
+    /// Returns the files that could not be read, and were not told before.
+    pub(crate) fn failed(&mut self) -> Vec<Failed> {
+        mem::take(&mut self.failed.new)
+    }
+
+    /// Reads a file as one window: from its start to its end.
+    fn whole(&mut self, path: PathBuf) -> Result<Vec<Payload>, String> {
+        let loaded = self.selection.load(&[path], ReadScope::LINES)?;
+        let modified = loaded.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        let modified_us = modified.map_or(0, |since| since.as_micros() as i64);
+        self.payloads(loaded, None, modified_us)
+    }
+
+    /// Reads the next window.
+    fn window(&mut self) -> Result<PushStep, String> {
+        let Some(from_us) = self.at_us else {
+            let look = self.look(LookTime::Window(i64::MAX, i64::MAX));
+            if look.end_us > look.start_us {
+                let is_late = self.options.follows && !self.has_waited;
+                self.at_us = Some(if is_late { look.end_us } else { look.start_us });
+                return Ok(PushStep::Window(Vec::new()));
+            }
+            // A program that starts has not written its first samples.
+            let can_come = self.options.follows && (look.growing > 0 || look.recordings == 0);
+            self.has_waited = true;
+            let wait = PushStep::Wait(self.options.window_ms.min(SETTLE_US / 1000));
+            return Ok(if can_come { wait } else { PushStep::End });
+        };
+        let to_us = from_us.saturating_add(self.options.window_ms.saturating_mul(1000));
+        let look = self.look(LookTime::Window(from_us, to_us));
+        let is_growing = self.options.follows && look.growing > 0;
+        let left_us = to_us.saturating_add(SETTLE_US).saturating_sub(look.end_us);
+        if is_growing && left_us > 0 {
+            return Ok(PushStep::Wait((left_us / 1000).clamp(100, self.options.window_ms)));
+        }
+        if look.end_us <= from_us {
+            return Ok(PushStep::End);
+        }
+        self.at_us = Some(to_us);
+        let window_us = (from_us, to_us.min(look.end_us));
+        self.payloads(look.loaded, Some(window_us), 0).map(PushStep::Window)
+    }
+
+    fn look(&mut self, time: LookTime) -> Look {
+        self.follower.look(&self.paths, time, &self.selection)
+    }
+
+    /// Encodes each process. `window_us` is none for all of the time. `modified_us` is the wall time of the
+    /// end, where no file tells a wall time.
+    fn payloads(
+        &mut self,
+        mut loaded: Loaded,
+        window_us: Option<(i64, i64)>,
+        modified_us: i64,
+    ) -> Result<Vec<Payload>, String> {
+        self.notes.add(mem::take(&mut loaded.notes));
+        self.failed.add(mem::take(&mut loaded.failed));
+        let PushOptions { format, attributes, .. } = &self.options;
+        let Session { frames, labels, processes, clocks, .. } = loaded.session;
+        let mut session = Session { frames, labels, ..Session::default() };
+        let mut payloads = Vec::new();
+        for mut process in processes {
+            let (start_us, end_us) = window_us.unwrap_or((process.start_us(), process.end_us()));
+            let of_clock = clocks.get(process.clock).and_then(|clock| clock.wall_zero_us);
+            let wall_zero_us = process.wall_zero_us.or(of_clock);
+            let wall_zero_us = wall_zero_us.unwrap_or(modified_us.saturating_sub(end_us));
+            // The profile is one of the window alone.
+            let wall_zero = Some(wall_zero_us);
+            session.clocks = vec![Clock { boot: None, start_us, end_us, wall_zero_us: wall_zero }];
+            process.clock = 0;
+            session.processes = vec![process];
+            let payload = encode(&session, *format, attributes);
+            payloads.extend(payload.map_err(|error| format!("not encoded: {error}"))?);
+        }
+        Ok(payloads)
+    }
+}
+
+/// Looks at no time of an input, which tells whether the input has recordings.
+fn nothing(follower: &mut Follower, input: &PathBuf, selection: &Selection) -> Look {
+    let time = LookTime::Window(i64::MAX, i64::MAX);
+    follower.look(std::slice::from_ref(input), time, selection)
+}

@@ -1,0 +1,146 @@
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use flate2::read::GzDecoder;
+
+use super::payload::{Payload, PushFormat};
+use super::reader::{PushOptions, PushReader, PushStep};
+use crate::read::filter::{Filter, StackFilter};
+use crate::read::label_filter::LabelFilter;
+use crate::read::selection::Selection;
+use cpu_prof_core::format::pprof::read::read_bytes;
+use cpu_prof_core::profile::session::thread_profile::ReadScope;
+use cpu_prof_core::testing::traces::{MAIN, MERGED, WORKER};
+
+fn options(window_ms: i64, follows: bool) -> PushOptions {
+    PushOptions { format: PushFormat::Pyroscope, attributes: Vec::new(), window_ms, follows }
+}
+
+fn reader(inputs: &[PathBuf], options: PushOptions) -> PushReader {
+    PushReader::new(inputs.to_vec(), options, Selection::default())
+}
+
+/// Reads all windows.
+fn windows(mut reader: PushReader) -> Vec<Vec<Payload>> {
+    let mut windows = Vec::new();
+    loop {
+        match reader.next().unwrap() {
+            PushStep::Window(payloads) => windows.push(payloads),
+            PushStep::Wait(ms) => panic!("a file that is complete gives a wait of {ms} ms"),
+            PushStep::End => return windows,
+        }
+    }
+}
+
+/// Returns the sum of all times of a payload, microseconds.
+fn time_us(payload: &Payload) -> u64 {
+    let mut bytes = Vec::new();
+    GzDecoder::new(&payload.body[..]).read_to_end(&mut bytes).unwrap();
+    let contents = read_bytes(&bytes, "window", ReadScope::LINES).unwrap();
+    let threads = contents.processes.iter().flat_map(|process| &process.threads);
+    let profiles = threads.flat_map(|thread| &thread.profiles);
+    profiles.flat_map(|profile| profile.all_times()).map(|times| times.self_us).sum()
+}
+
+fn recordings(dir: &Path) -> Vec<PathBuf> {
+    let paths = [("a.trace.json", MAIN), ("b.trace.json", WORKER)];
+    paths
+        .map(|(name, text)| {
+            let path = dir.join(name);
+            fs::write(&path, text).unwrap();
+            path
+        })
+        .to_vec()
+}
+
+#[test]
+fn windows_have_all_of_the_time_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let inputs = recordings(dir.path());
+    let whole = windows(reader(&inputs, options(3_600_000, false)));
+    assert_eq!(whole.len(), 1);
+    let [all] = &whole[0][..] else { panic!("two threads of one process are one profile") };
+    let (from_ms, until_ms) = (all.facts.from_ms, all.facts.until_ms);
+    assert!(from_ms > 1_000_000_000_000 && until_ms > from_ms, "{:?}", all.facts);
+    for window_ms in [1, 2, 7] {
+        let parts = windows(reader(&inputs, options(window_ms, false)));
+        let parts: Vec<&Payload> = parts.iter().flatten().collect();
+        assert!(parts.len() > 1, "{window_ms}");
+        assert_eq!(parts.iter().map(|part| time_us(part)).sum::<u64>(), time_us(all));
+        assert!(parts.iter().all(|part| part.facts.process == all.facts.process));
+        for pair in parts.windows(2) {
+            assert!(pair[0].facts.until_ms <= pair[1].facts.from_ms + 1);
+        }
+        assert!(parts[0].facts.from_ms - from_ms <= 1);
+    }
+    // A folder is read as its files.
+    let folder = windows(reader(&[dir.path().to_owned()], options(3_600_000, false)));
+    assert_eq!(time_us(&folder[0][0]), time_us(all));
+}
+
+#[test]
+fn a_merged_trace_is_one_window() {
+    let dir = tempfile::tempdir().unwrap();
+    let merged = dir.path().join("merged.json");
+    fs::write(&merged, MERGED).unwrap();
+    let windows = windows(reader(&[merged], options(1, false)));
+    assert_eq!(windows.len(), 1);
+    assert!(!windows[0].is_empty());
+}
+
+#[test]
+fn filters_choose_what_is_sent() {
+    let dir = tempfile::tempdir().unwrap();
+    let inputs = recordings(dir.path());
+    let stacks = StackFilter::new(&[], &[], &[]);
+    let filter = Filter::new(&[], &["no such thread".to_owned()], stacks);
+    let filter = filter.with_labels(LabelFilter::new(&[]));
+    let selection = Selection { filter, ..Selection::default() };
+    assert!(windows(PushReader::new(inputs, options(1000, false), selection)).is_empty());
+}
+
+#[test]
+fn what_is_no_recording_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.json");
+    fs::write(&path, "[]").unwrap();
+    let mut bad = reader(&[path], options(1000, false));
+    let told = bad.next().map(|_| ()).unwrap_err();
+    assert!(told.contains("no CPU profile"), "{told}");
+    let mut missing = reader(&[dir.path().join("missing")], options(1000, false));
+    assert!(missing.next().is_err());
+}
+
+#[test]
+fn a_follower_waits_for_the_end_of_a_window() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = [dir.path().to_owned()];
+    let mut follower = reader(&folder, options(10_000, true));
+    // The program has not started.
+    assert!(matches!(follower.next().unwrap(), PushStep::Wait(_)));
+    let own = format!("\"pid\":{}", std::process::id());
+    // Without its last event, the recording of a process that lives can grow.
+    let growing = MAIN.replace("\"pid\":4242", &own);
+    let end = growing.find(r#"{"cat":"disabled-by-default-devtools.timeline","name":"trace.end""#);
+    let growing = growing[..end.unwrap()].trim_end().trim_end_matches(',');
+    fs::write(dir.path().join("a.trace.json"), format!("{growing}\n]}}\n")).unwrap();
+    assert!(matches!(follower.next().unwrap(), PushStep::Window(list) if list.is_empty()));
+    let PushStep::Wait(ms) = follower.next().unwrap() else { panic!("the window is not over") };
+    assert!((1000..=10_000).contains(&ms), "{ms}");
+    // The process has ended: the rest is a window, from the start of the program.
+    fs::write(dir.path().join("a.trace.json"), MAIN).unwrap();
+    let rest = windows(follower);
+    let whole = windows(reader(&folder, options(3_600_000, false)));
+    let sum = |windows: &[Vec<Payload>]| windows.iter().flatten().map(time_us).sum::<u64>();
+    assert_eq!(sum(&rest), sum(&whole));
+}
+
+#[test]
+fn a_follower_that_comes_late_sends_nothing_of_the_past() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("a.trace.json"), MAIN).unwrap();
+    let mut follower = reader(&[dir.path().to_owned()], options(10_000, true));
+    assert!(matches!(follower.next().unwrap(), PushStep::Window(list) if list.is_empty()));
+    assert!(matches!(follower.next().unwrap(), PushStep::End));
+}
