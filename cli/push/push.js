@@ -7,7 +7,13 @@ const { FAILED, WRONG_USAGE } = require('../exit-codes.js')
 const { jsonText } = require('../terminal/format.js')
 const { formatBytes, formatCount } = require('../terminal/units.js')
 const { withInputs } = require('../terminal/input.js')
-const { fail, messageOf, printProblems, printResult, printStatus } = require('../terminal/output.js')
+const {
+  fail,
+  messageOf,
+  printProblems,
+  printResult,
+  printStatus,
+} = require('../terminal/output.js')
 const { targetOf } = require('./target.js')
 const { Windows } = require('./windows.js')
 
