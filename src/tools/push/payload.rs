@@ -6,8 +6,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 
-//use cpu_prof_core::format::otlp;
-use cpu_prof_core::format::pprof::write::write_unlabelled;
+use cpu_prof_core::format::otlp;
+use cpu_prof_core::format::pprof::write::write_series;
 use cpu_prof_core::profile::session::{Process, Session};
 
 /// The interval where no recording tells one, microseconds.
@@ -68,11 +68,8 @@ pub(super) fn encode(
     };
     let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
     match format {
-        PushFormat::Pyroscope => write_unlabelled(session, &mut gzip)?,
-        PushFormat::Otlp => {
-            let _ = resource(attributes, process);
-            write_unlabelled(session, &mut gzip)?
-        }
+        PushFormat::Pyroscope => write_series(session, &mut gzip)?,
+        PushFormat::Otlp => otlp::write(session, &resource(attributes, process), &mut gzip)?,
     }
     gzip.flush()?;
     Ok(Some(Payload { facts, body: gzip.finish()? }))

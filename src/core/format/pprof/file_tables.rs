@@ -4,12 +4,12 @@ use prost::Message;
 use prost::encoding::decode_varint;
 use rustc_hash::FxHashMap;
 
-use super::labels;
 use super::message::{
     PprofFunction, PprofLabel, PprofLine, PprofLocation, PprofSample, PprofValueType, field,
 };
 use super::values::SampleType;
 use super::wire::{WireFields, WireValue};
+use crate::format::stack_tables::labels;
 use crate::profile::package::package_of;
 
 /// The most texts, functions and locations each: a byte of the file can take forty in memory.

@@ -3,13 +3,14 @@
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
+use super::comments;
 use super::contents::PprofContents;
 use super::file_tables::{FileTables, damaged};
-use super::labels::{self, program_key};
 use super::message::{PprofLabel, PprofLine, PprofSample};
 use super::thread_tree::ThreadTree;
 use super::values::ValueMeaning;
-use super::{comments, system_name};
+use crate::format::stack_tables::labels::{self, program_key};
+use crate::format::stack_tables::system_name;
 use crate::profile::frame::{CallFrame, FrameOrigin};
 use crate::profile::frame_table::FrameTable;
 use crate::profile::session::label_table::{LabelSet, LabelTable};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::CPU;
+use crate::format::stack_tables::CPU;
 
 /// A sample type: name and unit.
 pub(super) type SampleType = (String, String);

@@ -10,7 +10,7 @@ const MARKS: [(FrameOrigin, &str); 2] =
     [(FrameOrigin::SourceMap, " (source map)"), (FrameOrigin::Transpiled, " (transpiled)")];
 
 /// Returns the system name of a frame's function, whose name is `name`.
-pub(super) fn system_name(frame: &CallFrame, name: &str) -> String {
+pub(in super::super) fn system_name(frame: &CallFrame, name: &str) -> String {
     let mut text = name.to_owned();
     if frame.line >= 0 && !frame.url.is_empty() {
         let (line, column) = (frame.line.saturating_add(1), frame.column.saturating_add(1));
@@ -23,7 +23,7 @@ pub(super) fn system_name(frame: &CallFrame, name: &str) -> String {
 }
 
 /// Returns the column of a function, from 0, or -1, and its origin, from a system name of ours.
-pub(super) fn read(text: &str, name: &str, line: i64) -> (i32, FrameOrigin) {
+pub(in super::super) fn read(text: &str, name: &str, line: i64) -> (i32, FrameOrigin) {
     let marked = MARKS.iter().find_map(|(origin, mark)| Some((*origin, text.strip_suffix(mark)?)));
     let (origin, text) = marked.unwrap_or((FrameOrigin::Executed, text));
     let column = text

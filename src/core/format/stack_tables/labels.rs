@@ -3,27 +3,27 @@
 use std::borrow::Cow;
 
 /// Name of the process.
-pub(super) const PROCESS: &str = "process";
+pub(in super::super) const PROCESS: &str = "process";
 /// Process id, a number; none where it is not known.
-pub(super) const PID: &str = "pid";
+pub(in super::super) const PID: &str = "pid";
 /// Name of the thread.
-pub(super) const THREAD: &str = "thread";
+pub(in super::super) const THREAD: &str = "thread";
 /// Thread id of a worker, a number.
-pub(super) const WORKER: &str = "worker";
+pub(in super::super) const WORKER: &str = "worker";
 /// Package of the function on top.
-pub(super) const PACKAGE: &str = "package";
+pub(in super::super) const PACKAGE: &str = "package";
 /// Why the thread was not on a core.
-pub(super) const STATE: &str = "state";
+pub(in super::super) const STATE: &str = "state";
 /// Values of [`STATE`].
-pub(super) const BLOCKED: &str = "blocked";
-pub(super) const WAITING: &str = "waiting";
+pub(in super::super) const BLOCKED: &str = "blocked";
+pub(in super::super) const WAITING: &str = "waiting";
 
 const OURS: [&str; 6] = [PROCESS, PID, THREAD, WORKER, PACKAGE, STATE];
 /// Stands before a key of the program that is one of ours.
 const PREFIX: &str = "label.";
 
 /// Returns the key in the file for a key of the program.
-pub(super) fn key_of_program(key: &str) -> Cow<'_, str> {
+pub(in super::super) fn key_of_program(key: &str) -> Cow<'_, str> {
     match OURS.contains(&key) || key.starts_with(PREFIX) {
         true => format!("{PREFIX}{key}").into(),
         false => key.into(),
@@ -31,7 +31,7 @@ pub(super) fn key_of_program(key: &str) -> Cow<'_, str> {
 }
 
 /// Returns the program's key for a key in a file of ours; none for a key of ours.
-pub(super) fn program_key(key: &str) -> Option<&str> {
+pub(in super::super) fn program_key(key: &str) -> Option<&str> {
     (!OURS.contains(&key)).then(|| key.strip_prefix(PREFIX).unwrap_or(key))
 }
 
