@@ -8,12 +8,13 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const zlib = require('node:zlib')
-const { Windows } = require('../../cli/push/windows.js')
 const { convert, merge, report } = require('../../index.js')
 const { VENV } = require('../../scripts/fleet/engines.js')
+const { cli } = require('../helpers/cli.js')
 const { missing } = require('../helpers/engines.js')
 const { temporaryDirectory, FIXTURES, PACKAGE } = require('../helpers/files.js')
 const { isState, timesOf } = require('../helpers/function-times.js')
+const { startProfileServer } = require('../helpers/profile-server.js')
 const { run } = require('../helpers/run.js')
 const { writeProfile, writeTrace } = require('../helpers/written.js')
 
@@ -70,26 +71,27 @@ function writeRecordings() {
 }
 
 /**
- * Returns what OpenTelemetry's classes find in the requests for inputs.
- * @param {string} input @param {Filters} [filters] @param {number} [windowMs]
+ * Sends an input, and returns what OpenTelemetry's classes find in the requests.
+ * @param {import('node:test').TestContext} t @param {string} input @param {Filters} [filters]
+ * @param {string} [every] length of a window
  * @returns {Promise<RequestFacts[]>}
  */
-async function requestsOf(input, filters = {}, windowMs = 3_600_000) {
+async function requestsOf(t, input, filters = {}, every = '1h') {
+  const { url, received } = await startProfileServer(t)
+  const flags = Object.entries(filters).flatMap(([name, values]) => [`--${name}`, ...values])
+  const to = ['--to', `${url}/v1development/profiles`, '--service', 'shop', '--tag', 'region=eu']
+  const args = ['push', input, ...to, '--every', every, ...flags]
+  const { code, stderr } = await cli(args)
+  assert.equal(code, 0, stderr)
   const dir = temporaryDirectory()
-  /** @type {string[]} */
-  const files = []
-  const service = 'shop'
-  const windows = new Windows(
-    [input],
-    { format: 'otlp', service, tags: { region: 'eu' }, windowMs, follows: false },
-    filters,
-  )
-  for (let step = await windows.next(); !step.isEnd; step = await windows.next()) {
-    for (const { body } of step.profiles) {
-      files.push(path.join(dir, `${files.length}.pb`))
-      fs.writeFileSync(files[files.length - 1], zlib.gunzipSync(body))
-    }
-  }
+  const files = received.map(({ path: asked, headers, body }, index) => {
+    assert.equal(asked, '/v1development/profiles')
+    assert.equal(headers['content-type'], 'application/x-protobuf')
+    assert.equal(headers['content-encoding'], 'gzip')
+    const file = path.join(dir, `${index}.pb`)
+    fs.writeFileSync(file, zlib.gunzipSync(body))
+    return file
+  })
   const options = { input: JSON.stringify(files), maxBuffer: 1 << 28 }
   return JSON.parse(execFileSync(path.join(VENV, 'bin', 'python'), [SCRIPT], options).toString())
 }
@@ -101,10 +103,10 @@ function add(sums, more) {
 
 /**
  * Checks that the requests for inputs have the times of the report.
- * @param {string} input @param {Filters} [filters] @param {number} [windowMs]
+ * @param {import('node:test').TestContext} t @param {string} input @param {Filters} [filters]
  */
-async function check(input, filters = {}, windowMs = undefined) {
-  const requests = await requestsOf(input, filters, windowMs)
+async function check(t, input, filters = {}) {
+  const requests = await requestsOf(t, input, filters)
   const self = TYPES.map(() => /** @type {Record<string, number>} */ ({}))
   const total = /** @type {Record<string, number>} */ ({})
   for (const { profiles, resource, scope } of requests) {
@@ -151,8 +153,8 @@ for (const name of [
   'node-24.cpuprofile.gz',
   'vite-profile.cpuprofile.gz',
 ]) {
-  test(`the functions of ${name}`, { skip }, async () => {
-    const [{ profiles }] = await check(path.join(FIXTURES, 'foreign', name))
+  test(`the functions of ${name}`, { skip }, async (t) => {
+    const [{ profiles }] = await check(t, path.join(FIXTURES, 'foreign', name))
     assert.ok(profiles[0].sum > 0)
   })
 }
@@ -166,15 +168,15 @@ const FILTERS = {
   'a label': { label: ['route=/users/:id'] },
 }
 for (const [name, filters] of Object.entries(FILTERS)) {
-  test(`written recordings with ${name}`, { skip }, async () => {
-    await check(writeRecordings(), filters)
+  test(`written recordings with ${name}`, { skip }, async (t) => {
+    await check(t, writeRecordings(), filters)
   })
 }
 
-test('attributes, times and ids', { skip }, async () => {
+test('attributes, times and ids', { skip }, async (t) => {
   const dir = writeRecordings()
-  const requests = await check(dir)
-  assert.deepEqual(await requestsOf(dir), requests)
+  const requests = await check(t, dir)
+  assert.deepEqual(await requestsOf(t, dir), requests)
   const [{ profiles, resource }] = requests
   const [{ attributes, durationNanos, period }] = profiles
   assert.equal(resource['process.pid'], 7)
@@ -191,31 +193,31 @@ test('attributes, times and ids', { skip }, async () => {
   }
 })
 
-test('several windows, and a merged trace', { skip }, async () => {
+test('several windows, and a merged trace', { skip }, async (t) => {
   const dir = writeRecordings()
-  const requests = await requestsOf(dir, {}, 20)
+  const requests = await requestsOf(t, dir, {}, '20ms')
   assert.ok(requests.length > 2)
   const wall = requests.map(({ profiles }) => profiles[1])
-  const [{ profiles }] = await check(dir)
+  const [{ profiles }] = await check(t, dir)
   assert.equal(
     wall.reduce((all, { sum }) => all + sum, 0),
     profiles[1].sum,
   )
   const merged = path.join(temporaryDirectory(), 'all.json')
   await merge(dir, merged)
-  await check(merged)
+  await check(t, merged)
   const pprof = path.join(path.dirname(merged), 'x.pb')
   await convert(dir, pprof)
-  await check(pprof)
+  await check(t, pprof)
 })
 
-test('a file of Windows and a file without samples', { skip }, async () => {
+test('a file of Windows and a file without samples', { skip }, async (t) => {
   const dir = temporaryDirectory()
   const at = (/** @type {string} */ name) => path.join(dir, name)
   writeProfile(at('w.cpuprofile'), [[MAIN, 3]], { root: 'C:\\repo' })
-  await check(at('w.cpuprofile'))
+  await check(t, at('w.cpuprofile'))
   writeProfile(at('empty.cpuprofile'), [])
-  for (const { profiles } of await check(at('empty.cpuprofile'))) {
+  for (const { profiles } of await check(t, at('empty.cpuprofile'))) {
     assert.deepEqual(
       profiles.map(({ sum }) => sum),
       [0, 0, 0],
@@ -223,10 +225,10 @@ test('a file of Windows and a file without samples', { skip }, async () => {
   }
 })
 
-test('recorded programs: workers, hot lines, labels', { skip }, async () => {
-  await check((await run(['workers.js', 'natural'])).cwd)
-  await check((await run(['hot-line.js'])).cwd)
-  const [{ profiles }] = await check((await run(['labelled.js', '300', '20'])).cwd)
+test('recorded programs: workers, hot lines, labels', { skip }, async (t) => {
+  await check(t, (await run(['workers.js', 'natural'])).cwd)
+  await check(t, (await run(['hot-line.js'])).cwd)
+  const [{ profiles }] = await check(t, (await run(['labelled.js', '300', '20'])).cwd)
   assert.ok(profiles[0].sum > 0)
   assert.ok(Math.abs(profiles[0].timeNanos / 1e6 - Date.now()) < 600_000)
 })
