@@ -10,6 +10,7 @@ const test = require('node:test')
 const { convert, merge, report } = require('../../index.js')
 const { ENGINES, missing } = require('../helpers/engines.js')
 const { filesIn, temporaryDirectory, FIXTURES } = require('../helpers/files.js')
+const { isState, timesOf } = require('../helpers/function-times.js')
 const { pprofBytes } = require('../helpers/pprof.js')
 const { run } = require('../helpers/run.js')
 const { writeProfile, writeTrace } = require('../helpers/written.js')
@@ -56,20 +57,7 @@ async function check({ inputs, options = {} }) {
   const facts = factsOf(file)
   const { functions, processes, totals } = await report(inputs, { ...options, top: Infinity })
   assert.ok(processes.every(({ launcher }) => !launcher))
-  /** @type {Record<string, { self: number[], total: number }>} */
-  const expected = {}
-  // pprof joins functions that share name, file and line.
-  for (const each of functions) {
-    const key = `${each.name} ${each.file}:${each.line}`
-    expected[key] ??= { self: [0, 0], total: 0 }
-    const of = expected[key]
-    const us = (/** @type {number} */ ms) => Math.round(ms * 1000)
-    of.self[0] += us(each.selfMs)
-    of.self[1] += us(each.selfMs) + us(each.blockedMs) + us(each.waitingMs)
-    of.total += us(each.totalMs)
-  }
-  const isState = (/** @type {string} */ key) =>
-    /^\((program|idle|garbage collector)\) :0$/.test(key)
+  const expected = timesOf(functions)
   /** @type {typeof expected} */
   const found = {}
   for (const [key, total] of Object.entries(facts.total)) {

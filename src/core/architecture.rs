@@ -9,8 +9,8 @@ use syn::visit::{self, Visit};
 /// The folders in steps. A folder uses only folders of the steps before its own. The compiler keeps
 /// `recorder`, `tools` and `fleet` apart: they are crates, of which two know only `core`, and `fleet` none.
 const STEPS: [&[&str]; 9] = [
-    &["core/base", "fleet/layout"],
-    &["core/profile", "fleet/live", "fleet/store"],
+    &["core/base", "fleet/layout", "fleet/http_client"],
+    &["core/profile", "fleet/live", "fleet/store", "fleet/push"],
     &["core/format", "core/files", "fleet/lake"],
     &["recorder/sampler", "tools/read"],
     &["recorder/record", "tools/shared", "tools/merge", "tools/check"],

@@ -1,3 +1,4 @@
-//! The functions that JavaScript calls to keep runs on other machines.
+//! The functions that JavaScript calls to keep runs on other machines, and to send profiles to them.
 
 mod lakes;
+mod pushes;

@@ -13,11 +13,12 @@ use object_store::client::{
     HttpResponse, HttpService,
 };
 use ureq::Agent;
-use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
 use super::failure::{Failure, Failures};
 use super::limits::{Limits, MACHINE_TIME, MOST_BYTES, MOST_FILE_BYTES};
 use super::xml::error_code;
+use crate::http_client::agent::{agent, host_of};
+use crate::http_client::net_failure::NetFailure;
 
 /// The address at which a machine in a cloud tells its credentials.
 const MACHINE: &str = "169.254.169.254";
@@ -43,30 +44,10 @@ impl Connector {
         failures: Arc<Failures>,
         has_source: bool,
     ) -> Result<Self, String> {
-        let roots = certificates.map_or(Ok(RootCerts::WebPki), roots_of)?;
-        let config = Agent::config_builder()
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .user_agent(concat!("cpu-prof/", env!("CARGO_PKG_VERSION")))
-            .tls_config(TlsConfig::builder().root_certs(roots).build())
-            .build();
-        Ok(Self { agent: config.into(), limits, failures, has_source })
+        let agent = agent(certificates, true)
+            .ok_or_else(|| format!("{CA_VARIABLE} names a file without a certificate (PEM)"))?;
+        Ok(Self { agent, limits, failures, has_source })
     }
-}
-
-/// Reads the certificates of a file.
-fn roots_of(pem: &[u8]) -> Result<RootCerts, String> {
-    let certificates: Vec<Certificate<'static>> = parse_pem(pem)
-        .filter_map(|item| match item {
-            Ok(PemItem::Certificate(certificate)) => Some(certificate),
-            _ => None,
-        })
-        .collect();
-    if certificates.is_empty() {
-        return Err(format!("{CA_VARIABLE} names a file without a certificate (PEM)"));
-    }
-    Ok(RootCerts::Specific(Arc::new(certificates)))
 }
 
 impl HttpConnector for Connector {
@@ -183,53 +164,19 @@ fn has_list(body: &[u8]) -> bool {
     body.windows(name.len()).any(|words| words == name)
 }
 
-/// Returns the host, without the name and the password that an address can begin with.
-fn host_of(uri: &Uri) -> String {
-    let port = uri.port_u16().map_or(String::new(), |port| format!(":{port}"));
-    format!("{}{port}", uri.host().unwrap_or("the server"))
-}
-
-/// Returns the cause of an error of the client. Its texts can have the whole address.
+/// Returns the cause of an error of the client, and whether another attempt can help.
 fn failure_of(error: ureq::Error, uri: &Uri) -> FailedExchange {
     let host = host_of(uri);
-    let unreachable = |why: &str| Failure::Unreachable(host.clone(), why.to_owned());
-    match error {
-        ureq::Error::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve) => {
-            (HttpErrorKind::Connect, unreachable("no answer in time"))
+    match NetFailure::of(error) {
+        NetFailure::NoAddress(why) => {
+            (HttpErrorKind::Unknown, Failure::Unreachable(host, why.into()))
         }
-        ureq::Error::Timeout(_) => (HttpErrorKind::Timeout, Failure::Stalled(host)),
-        // A wrong name stays wrong.
-        ureq::Error::HostNotFound => (HttpErrorKind::Unknown, unreachable("no such host")),
-        ureq::Error::ConnectionFailed => (HttpErrorKind::Connect, unreachable("no connection")),
-        ureq::Error::Io(error) => match error.kind() {
-            io::ErrorKind::ConnectionRefused => {
-                (HttpErrorKind::Connect, unreachable("connection refused"))
-            }
-            io::ErrorKind::InvalidData | io::ErrorKind::Other => untrusted_or_cut(&error, host),
-            io::ErrorKind::TimedOut => (HttpErrorKind::Timeout, Failure::Stalled(host)),
-            io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => {
-                (HttpErrorKind::Connect, unreachable("no way to the host"))
-            }
-            _ => (HttpErrorKind::Interrupted, Failure::Cut(host)),
-        },
-        ureq::Error::Rustls(error) => {
-            (HttpErrorKind::Unknown, Failure::Untrusted(error.to_string()))
+        NetFailure::Unreachable(why) => {
+            (HttpErrorKind::Connect, Failure::Unreachable(host, why.into()))
         }
-        ureq::Error::Tls(why) => (HttpErrorKind::Unknown, Failure::Untrusted(why.to_owned())),
-        ureq::Error::InvalidProxyUrl => {
-            (HttpErrorKind::Unknown, unreachable("HTTPS_PROXY or HTTP_PROXY is no address"))
-        }
-        ureq::Error::ConnectProxyFailed(_) => {
-            (HttpErrorKind::Connect, unreachable("the proxy refuses"))
-        }
-        _ => (HttpErrorKind::Decode, Failure::Garbage(host)),
-    }
-}
-
-/// Tells an error of TLS, which comes within one of input and output, from a lost connection.
-fn untrusted_or_cut(error: &io::Error, host: String) -> FailedExchange {
-    match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
-        Some(inner) => (HttpErrorKind::Unknown, Failure::Untrusted(inner.to_string())),
-        None => (HttpErrorKind::Interrupted, Failure::Cut(host)),
+        NetFailure::Stalled => (HttpErrorKind::Timeout, Failure::Stalled(host)),
+        NetFailure::Cut => (HttpErrorKind::Interrupted, Failure::Cut(host)),
+        NetFailure::Untrusted(why) => (HttpErrorKind::Unknown, Failure::Untrusted(why)),
+        NetFailure::Garbage => (HttpErrorKind::Decode, Failure::Garbage(host)),
     }
 }

@@ -54,8 +54,16 @@ pub(super) fn of_resource(session: &Session, given: &[(String, String)]) -> Vec<
     attributes
 }
 
+/// Returns an attribute of a resource. By convention, a process id is a number.
 fn attribute(key: &str, value: &str) -> OtlpKeyValue {
-    OtlpKeyValue { key: key.to_owned(), value: Some(text(value)) }
+    let number = value.parse().ok().filter(|_| key == PROCESS_ID);
+    let value = number.map_or_else(|| text(value), self::number);
+    OtlpKeyValue { key: key.to_owned(), value: Some(value) }
+}
+
+/// Returns a value that is a number.
+pub(super) fn number(number: i64) -> OtlpValue {
+    OtlpValue { text: None, number: Some(number) }
 }
 
 /// Returns a value that is a text.

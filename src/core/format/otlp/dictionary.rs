@@ -4,7 +4,7 @@ use std::iter::once;
 
 use rustc_hash::FxHashMap;
 
-use super::attributes::{FRAME_TYPE, V8, key_of_label, text};
+use super::attributes::{self, FRAME_TYPE, V8, key_of_label, text};
 use super::message::{
     OtlpAttribute, OtlpDictionary, OtlpFunction, OtlpLine, OtlpLink, OtlpLocation, OtlpMapping,
     OtlpStack, OtlpValue, OtlpValueType,
@@ -77,7 +77,7 @@ impl<'a> DictionaryBuilder<'a> {
     fn label(&mut self, tables: &StackTables<'_>, StackLabel { key, value }: StackLabel) -> i32 {
         let value = match value {
             StackLabelValue::Text(index) => text(&tables.strings[index as usize]),
-            StackLabelValue::Number(number) => OtlpValue { text: None, number: Some(number) },
+            StackLabelValue::Number(number) => attributes::number(number),
         };
         self.attribute(&key_of_label(&tables.strings[key as usize]), value)
     }

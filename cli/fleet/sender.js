@@ -1,0 +1,75 @@
+'use strict'
+
+// Sends profiles to Pyroscope or to a collector of OpenTelemetry. Their contents are not known here.
+
+const { loadFleet } = require('../../lib/addon.js')
+const { callAddon } = require('../../lib/offline.js')
+
+/**
+ * @typedef {object} SenderOptions
+ * @property {'pyroscope' | 'otlp'} [kind] by the path without: `…/profiles` is that of a collector
+ * @property {Record<string, string>} [headers] of each request
+ * @property {string} [certificates] PEM: the authorities that are trusted instead of Mozilla's list
+ * @property {number} [capacity] the most payloads that wait
+ * @property {{ firstMs?: number, mostMs?: number, giveUpMs?: number }} [retry] the first and the longest pause
+ *   between attempts, and the time after which a payload is dropped
+ * @property {number} [timeoutMs] the whole time of one request
+ *
+ * @typedef {object} ProfileMeta
+ * @property {string} name of the service
+ * @property {Record<string, string>} labels
+ * @property {number} fromMs Unix time
+ * @property {number} untilMs Unix time
+ * @property {number} sampleRate samples in a second
+ *
+ * @typedef {object} SenderState counts of payloads
+ * @property {number} sent
+ * @property {number} sentBytes
+ * @property {number} waiting the one that is being sent among them
+ * @property {number} dropped without room, or given up
+ * @property {number} refused by the server, for ever
+ * @property {string} [failure] why the last payload that failed did: a sentence for the user, without a secret
+ *
+ * @typedef {object} Sender
+ * @property {'pyroscope' | 'otlp'} kind
+ * @property {(meta: ProfileMeta, body: Buffer, options?: { waits?: boolean }) => Promise<boolean>} offer tells
+ *   whether the payload was taken. Without room it waits until there is some or the server was given up, or
+ *   drops the oldest payload.
+ * @property {() => SenderState} state
+ * @property {(timeoutMs: number) => Promise<SenderState>} finish sends what waits until the time is over; the
+ *   rest is dropped
+ */
+
+/**
+ * Opens a sender for a server. Throws for an address that is none, and for one that would give secrets away.
+ * @param {string} url @param {SenderOptions} [options] @returns {Sender}
+ */
+function openSender(url, options = {}) {
+  const addon = loadFleet()
+  const handle = opened(() => addon.cpuProfPushOpen(url, JSON.stringify(options)))
+  // Offers run on threads of a pool, which would change their order.
+  let last = /** @type {Promise<unknown>} */ (Promise.resolve())
+  return {
+    kind: addon.cpuProfPushKind(handle),
+    offer: (meta, body, { waits = false } = {}) => {
+      const call = () => addon.cpuProfPushOffer(handle, JSON.stringify(meta), body, waits)
+      const offered = last.then(() => callAddon(call))
+      last = offered.catch(() => {})
+      return offered
+    },
+    state: () => JSON.parse(addon.cpuProfPushState(handle)),
+    finish: async (timeoutMs) =>
+      JSON.parse(await callAddon(() => addon.cpuProfPushFinish(handle, timeoutMs))),
+  }
+}
+
+/** Calls the addon, and puts the package's name before its error. @template T @param {() => T} open */
+function opened(open) {
+  try {
+    return open()
+  } catch (error) {
+    throw new Error(`cpu-prof: ${/** @type {Error} */ (error).message}`)
+  }
+}
+
+module.exports = { openSender }

@@ -1,0 +1,182 @@
+//! What an answer of the server means for a payload.
+
+use std::time::{Duration, SystemTime};
+
+use http::Response;
+use http::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
+
+use super::options::ServerKind;
+use super::pause::asked_pause;
+use super::push_failure::PushFailure;
+use crate::http_client::net_failure::NetFailure;
+
+/// What happens to a payload.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// The server has the payload.
+    Sent,
+    /// The server does not want the payload, and never will.
+    Refused(PushFailure),
+    /// Another attempt can help, after the pause that the server asks for.
+    Again(PushFailure, Option<Duration>),
+}
+
+/// Judges an answer. What cannot be read of a good answer counts as none: the payload has arrived, and would be
+/// there twice if it were sent again.
+pub(super) fn verdict_of(kind: ServerKind, answer: &Response<Vec<u8>>) -> Verdict {
+    let status = answer.status().as_u16();
+    let failure = PushFailure::Status(status);
+    match status {
+        200..=299 if kind == ServerKind::Otlp => verdict_of_collector(answer),
+        // Pyroscope answers with nothing, and a proxy before it with anything.
+        200..=299 => Verdict::Sent,
+        408 | 429 | 500.. => {
+            let asked = answer.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+            Verdict::Again(failure, asked.and_then(|value| asked_pause(value, SystemTime::now())))
+        }
+        _ => Verdict::Refused(failure),
+    }
+}
+
+/// Judges a request without an answer. A wrong name can be one of a network that comes back, so it is tried again.
+pub(super) fn verdict_of_failure(failure: NetFailure) -> Verdict {
+    match failure {
+        NetFailure::Untrusted(_) | NetFailure::Garbage => {
+            Verdict::Refused(PushFailure::Net(failure))
+        }
+        _ => Verdict::Again(PushFailure::Net(failure), None),
+    }
+}
+
+/// Judges an answer of 2xx of a collector, which can reject profiles there.
+fn verdict_of_collector(answer: &Response<Vec<u8>>) -> Verdict {
+    if is_of_other_server(answer.headers()) {
+        return Verdict::Refused(PushFailure::NoCollector);
+    }
+    match rejected_profiles(answer.body()) {
+        Some(count) if count > 0 => Verdict::Refused(PushFailure::Rejected(count)),
+        _ => Verdict::Sent,
+    }
+}
+
+/// Returns whether an answer is a page for people or JSON. A collector answers in the format of the request.
+fn is_of_other_server(headers: &HeaderMap) -> bool {
+    let media = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let media = media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    media == "text/html" || media == "application/json"
+}
+
+/// Reads `partial_success.rejected_profiles` of an ExportProfilesServiceResponse: field 1 in field 1. None in
+/// what is no such message.
+fn rejected_profiles(body: &[u8]) -> Option<i64> {
+    let mut found = 0;
+    let mut rest = body;
+    while !rest.is_empty() {
+        let Field { number, value } = take_field(&mut rest)?;
+        if let (1, FieldValue::Bytes(mut inner)) = (number, value) {
+            while !inner.is_empty() {
+                let Field { number, value } = take_field(&mut inner)?;
+                if let (1, FieldValue::Number(count)) = (number, value) {
+                    found = count as i64;
+                }
+            }
+        }
+    }
+    Some(found)
+}
+
+/// A field of a message of protobuf.
+struct Field<'a> {
+    number: u64,
+    value: FieldValue<'a>,
+}
+
+enum FieldValue<'a> {
+    Number(u64),
+    Bytes(&'a [u8]),
+    Other,
+}
+
+fn take_field<'a>(rest: &mut &'a [u8]) -> Option<Field<'a>> {
+    let tag = take_number(rest)?;
+    let value = match tag & 7 {
+        0 => FieldValue::Number(take_number(rest)?),
+        2 => {
+            let length = usize::try_from(take_number(rest)?).ok()?;
+            FieldValue::Bytes(rest.split_off(..length)?)
+        }
+        1 => rest.split_off(..8).map(|_| FieldValue::Other)?,
+        5 => rest.split_off(..4).map(|_| FieldValue::Other)?,
+        _ => return None,
+    };
+    Some(Field { number: tag >> 3, value }).filter(|field| field.number > 0)
+}
+
+fn take_number(rest: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..64).step_by(7) {
+        let byte = *rest.split_off_first()?;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn judged(kind: ServerKind, status: u16, header: (&str, &str), body: &[u8]) -> Verdict {
+        let answer = Response::builder().status(status).header(header.0, header.1);
+        verdict_of(kind, &answer.body(body.to_vec()).unwrap())
+    }
+
+    #[test]
+    fn statuses_decide() {
+        use ServerKind::{Otlp, Pyroscope};
+        let plain = ("x", "y");
+        for kind in [Otlp, Pyroscope] {
+            for status in [200, 202, 204] {
+                assert_eq!(judged(kind, status, plain, b""), Verdict::Sent);
+            }
+            for status in [301, 307, 400, 401, 404, 413, 422] {
+                let refused = Verdict::Refused(PushFailure::Status(status));
+                assert_eq!(judged(kind, status, ("retry-after", "1"), b""), refused);
+            }
+            for status in [408, 429, 500, 502, 503, 504] {
+                let again = Verdict::Again(PushFailure::Status(status), Some(Duration::from_secs(7)));
+                assert_eq!(judged(kind, status, ("retry-after", "7"), b""), again);
+            }
+        }
+        let page = ("content-type", "text/html; charset=utf-8");
+        assert_eq!(judged(Pyroscope, 200, page, b"<html>"), Verdict::Sent);
+        assert_eq!(
+            judged(Otlp, 200, page, b"<html>"),
+            Verdict::Refused(PushFailure::NoCollector)
+        );
+    }
+
+    #[test]
+    fn a_collector_rejects_within_a_good_answer() {
+        let kind = ServerKind::Otlp;
+        let plain = ("content-type", "application/x-protobuf");
+        // field 1 {field 1: 3, field 2: "no"}
+        let body = [0x0a, 6, 0x08, 3, 0x12, 2, b'n', b'o'];
+        let rejected = Verdict::Refused(PushFailure::Rejected(3));
+        assert_eq!(judged(kind, 200, plain, &body), rejected);
+        for body in [&[][..], &[0x0a, 0], &[0x0a, 2, 0x08, 0], &[0x0a, 9, 1], b"OK", &[0xff; 30]] {
+            assert_eq!(judged(kind, 200, plain, body), Verdict::Sent, "{body:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_answer_is_read(body in proptest::collection::vec(any::<u8>(), 0..64)) {
+            rejected_profiles(&body);
+        }
+    }
+}
