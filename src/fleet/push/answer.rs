@@ -148,16 +148,14 @@ mod tests {
                 assert_eq!(judged(kind, status, ("retry-after", "1"), b""), refused);
             }
             for status in [408, 429, 500, 502, 503, 504] {
-                let again = Verdict::Again(PushFailure::Status(status), Some(Duration::from_secs(7)));
+                let again =
+                    Verdict::Again(PushFailure::Status(status), Some(Duration::from_secs(7)));
                 assert_eq!(judged(kind, status, ("retry-after", "7"), b""), again);
             }
         }
         let page = ("content-type", "text/html; charset=utf-8");
         assert_eq!(judged(Pyroscope, 200, page, b"<html>"), Verdict::Sent);
-        assert_eq!(
-            judged(Otlp, 200, page, b"<html>"),
-            Verdict::Refused(PushFailure::NoCollector)
-        );
+        assert_eq!(judged(Otlp, 200, page, b"<html>"), Verdict::Refused(PushFailure::NoCollector));
     }
 
     #[test]

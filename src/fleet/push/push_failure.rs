@@ -42,7 +42,6 @@ impl PushFailure {
     }
 }
 
-
 fn net_text(failure: &NetFailure, host: &str) -> String {
     match failure {
         NetFailure::NoAddress(why) | NetFailure::Unreachable(why) => format!(

@@ -104,7 +104,8 @@ mod tests {
         assert_eq!(series("@org/app", &[]), "_org/app{service_name=@org/app}");
         assert_eq!(series("", &[]), "unknown_service{}");
         assert_eq!(series("a{b=c}", &[]), "a_b_c_{service_name=a_b_c_}");
-        let labels = [("a.b", "x,y=\"z\"{}"), ("1", "one"), ("__name__", "n"), ("", "e"), ("k", "")];
+        let labels =
+            [("a.b", "x,y=\"z\"{}"), ("1", "one"), ("__name__", "n"), ("", "e"), ("k", "")];
         assert_eq!(series("a", &labels), "a{_1=one,_name__=n,a_b=x_y__z___}");
         assert_eq!(series("a", &[("route", "/Übersicht/:id")]), "a{route=/Übersicht/:id}");
     }

@@ -45,7 +45,8 @@ impl Sender {
         };
         let thread = thread::Builder::new().name("cpu-prof-push".into());
         let started = thread.spawn(move || worker.run());
-        started.map_err(|error| format!("a thread cannot be started ({error}); end other programs"))?;
+        started
+            .map_err(|error| format!("a thread cannot be started ({error}); end other programs"))?;
         Ok(Self { target, line })
     }
 

@@ -95,8 +95,7 @@ impl PushTarget {
             // With this query, the server takes the body for the profile, whatever its type is. A form would be
             // taken for one too.
             ServerKind::Pyroscope => {
-                headers
-                    .insert(CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
+                headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
             }
             ServerKind::Otlp => {
                 headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-protobuf"));
@@ -143,9 +142,8 @@ fn is_loopback(host: &str) -> bool {
 fn headers_of(user_info: Option<&str>, options: &PushOptions) -> Result<HeaderMap, String> {
     let mut headers = HeaderMap::new();
     for (name, value) in &options.headers {
-        let name = HeaderName::from_bytes(name.trim().as_bytes()).map_err(|_| {
-            "a header has a name that is none; write it as Name: value".to_owned()
-        })?;
+        let name = HeaderName::from_bytes(name.trim().as_bytes())
+            .map_err(|_| "a header has a name that is none; write it as Name: value".to_owned())?;
         if OWN.contains(&name) {
             return Err(format!("the header {name} cannot be set: cpu-prof sets it; leave it out"));
         }
@@ -157,9 +155,11 @@ fn headers_of(user_info: Option<&str>, options: &PushOptions) -> Result<HeaderMa
     }
     if let Some(user_info) = user_info {
         if headers.contains_key(AUTHORIZATION) {
-            return Err("the address has a password, and there is a header authorization; leave one \
+            return Err(
+                "the address has a password, and there is a header authorization; leave one \
                         of both out"
-                .into());
+                    .into(),
+            );
         }
         headers.insert(AUTHORIZATION, basic(user_info)?);
     }
@@ -243,7 +243,9 @@ mod tests {
 
     #[test]
     fn errors_have_no_secret() {
-        for url in ["", "h", "SECRET@h", "ftp://u:SECRET@h", "https://", "https://u:SECRET@", "/SECRET"] {
+        for url in
+            ["", "h", "SECRET@h", "ftp://u:SECRET@h", "https://", "https://u:SECRET@", "/SECRET"]
+        {
             let error = target(url, &[]).err().unwrap();
             assert!(!error.contains("SECRET"), "{error}");
         }
