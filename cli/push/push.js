@@ -75,7 +75,8 @@ async function send(windows, sender, { stop, isLive }) {
     if (isEnd) return
     for (const { meta, body } of profiles) {
       if (stop.aborted) return
-      await sender.offer(meta, body, { waits: !isLive })
+      // A server that is away would keep the user for minutes with each profile.
+      if (!(await sender.offer(meta, body, { waits: !isLive })) && !isLive) return
     }
     const { failure } = sender.state()
     if (isLive && failure !== undefined && failure !== told) printStatus(failure)

@@ -15,7 +15,7 @@ const { callAddon, selectionOf } = require('../../lib/offline.js')
  * @property {number} sampleRate samples in a second
  *
  * @typedef {object} Profile
- * @property {import('../fleet/sender.js').PayloadMeta} meta
+ * @property {import('../fleet/sender.js').ProfileMeta} meta
  * @property {Buffer} body
  *
  * @typedef {object} Step
@@ -47,8 +47,9 @@ class Windows {
 
   /** Reads on. @returns {Promise<Step>} */
   async next() {
+    /** @type {any} */
     const step = await callAddon(() => this.addon.cpuProfPushNext(this.state))
-    const { payloads, waitMs, isEnd, news } = /** @type {any} */ (step)
+    const { payloads, waitMs, isEnd, news } = step
     const profiles = payloads.map((/** @type {{ facts: string, body: Buffer }} */ payload) => ({
       meta: this.#metaOf(JSON.parse(payload.facts)),
       body: payload.body,

@@ -15,7 +15,7 @@ const STEPS: [&[&str]; 9] = [
     &["recorder/sampler", "tools/read"],
     &["recorder/record", "tools/shared", "tools/merge", "tools/check"],
     &["tools/page", "tools/follow"],
-    &["tools/report", "tools/convert", "tools/lake"],
+    &["tools/report", "tools/convert", "tools/lake", "tools/push"],
     &["tools/compare"],
     &["recorder/exports", "tools/exports", "fleet/exports"],
 ];

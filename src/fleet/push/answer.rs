@@ -27,8 +27,11 @@ pub(super) fn verdict_of(kind: ServerKind, answer: &Response<Vec<u8>>) -> Verdic
     let status = answer.status().as_u16();
     let failure = PushFailure::Status(status);
     match status {
+        // A proxy that wants a login answers 200 too.
+        200..=299 if media_of(answer.headers()) == "text/html" => {
+            Verdict::Refused(PushFailure::OtherServer)
+        }
         200..=299 if kind == ServerKind::Otlp => verdict_of_collector(answer),
-        // Pyroscope answers with nothing, and a proxy before it with anything.
         200..=299 => Verdict::Sent,
         408 | 429 | 500.. => {
             let asked = answer.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
@@ -50,8 +53,9 @@ pub(super) fn verdict_of_failure(failure: NetFailure) -> Verdict {
 
 /// Judges an answer of 2xx of a collector, which can reject profiles there.
 fn verdict_of_collector(answer: &Response<Vec<u8>>) -> Verdict {
-    if is_of_other_server(answer.headers()) {
-        return Verdict::Refused(PushFailure::NoCollector);
+    // A collector answers in the format of the request.
+    if media_of(answer.headers()) == "application/json" {
+        return Verdict::Refused(PushFailure::OtherServer);
     }
     match rejected_profiles(answer.body()) {
         Some(count) if count > 0 => Verdict::Refused(PushFailure::Rejected(count)),
@@ -59,11 +63,10 @@ fn verdict_of_collector(answer: &Response<Vec<u8>>) -> Verdict {
     }
 }
 
-/// Returns whether an answer is a page for people or JSON. A collector answers in the format of the request.
-fn is_of_other_server(headers: &HeaderMap) -> bool {
+/// Returns the type of an answer's body, in lower case.
+fn media_of(headers: &HeaderMap) -> String {
     let media = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let media = media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    media == "text/html" || media == "application/json"
+    media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
 /// Reads `partial_success.rejected_profiles` of an ExportProfilesServiceResponse: field 1 in field 1. None in
@@ -154,8 +157,11 @@ mod tests {
             }
         }
         let page = ("content-type", "text/html; charset=utf-8");
-        assert_eq!(judged(Pyroscope, 200, page, b"<html>"), Verdict::Sent);
-        assert_eq!(judged(Otlp, 200, page, b"<html>"), Verdict::Refused(PushFailure::NoCollector));
+        assert_eq!(
+            judged(Pyroscope, 200, page, b"<html>"),
+            Verdict::Refused(PushFailure::OtherServer)
+        );
+        assert_eq!(judged(Otlp, 200, page, b"<html>"), Verdict::Refused(PushFailure::OtherServer));
     }
 
     #[test]

@@ -8,7 +8,7 @@ pub(super) enum PushFailure {
     Net(NetFailure),
     Status(u16),
     /// The answer is of 2xx, and of another kind of server.
-    NoCollector,
+    OtherServer,
     /// The count of profiles that a collector rejected.
     Rejected(i64),
     /// The payload is larger than all that may wait.
@@ -23,7 +23,7 @@ impl PushFailure {
         match self {
             Self::Net(failure) => net_text(failure, host),
             Self::Status(status) => format!("{host} answered {status}; {}", advice(*status)),
-            Self::NoCollector => format!(
+            Self::OtherServer => format!(
                 "{host} answered with a page or with JSON, which no receiver of profiles sends; check the \
                  address"
             ),

@@ -58,6 +58,8 @@ pub(crate) struct Look {
     pub to_us: i64,
     /// End of the last recording, microseconds.
     pub end_us: i64,
+    /// When a recording last changed, by the clock of the file system.
+    pub modified: Option<SystemTime>,
     /// Time since a recording last grew.
     pub silent: Duration,
     /// Count of the recordings that grow, or can grow.
@@ -157,7 +159,7 @@ impl Follower {
         }
         self.last_from_us = from_us;
         let silent = self.silent(end_us, modified);
-        Look { loaded, start_us, from_us, to_us, end_us, silent, growing, recordings }
+        Look { loaded, start_us, from_us, to_us, end_us, modified, silent, growing, recordings }
     }
 
     /// Reads what is new of all files, up to a time, microseconds.

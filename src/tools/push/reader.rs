@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::mem;
 use std::path::PathBuf;
-use std::time::UNIX_EPOCH;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Deserialize;
 
@@ -13,7 +13,7 @@ use crate::read::load::Loaded;
 use crate::read::selection::Selection;
 use cpu_prof_core::files::input::Failed;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
-use cpu_prof_core::profile::session::{Clock, Session};
+use cpu_prof_core::profile::session::{Clock, Process, Session};
 
 /// Time that a recording has to write its last samples after the end of a window, microseconds.
 const SETTLE_US: i64 = 2_000_000;
@@ -143,9 +143,10 @@ impl PushReader {
     /// Reads a file as one window: from its start to its end.
     fn whole(&mut self, path: PathBuf) -> Result<Vec<Payload>, String> {
         let loaded = self.selection.load(&[path], ReadScope::LINES)?;
-        let modified = loaded.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-        let modified_us = modified.map_or(0, |since| since.as_micros() as i64);
-        self.payloads(loaded, None, modified_us)
+        let modified = loaded.modified;
+        let ends = loaded.session.processes.iter().map(Process::end_us);
+        let end_us = ends.max().unwrap_or(0);
+        self.payloads(loaded, None, guessed_zero_us(modified, end_us))
     }
 
     /// Reads the next window.
@@ -175,20 +176,21 @@ impl PushReader {
         }
         self.at_us = Some(to_us);
         let window_us = (from_us, to_us.min(look.end_us));
-        self.payloads(look.loaded, Some(window_us), 0).map(PushStep::Window)
+        let guess_us = guessed_zero_us(look.modified, look.end_us);
+        self.payloads(look.loaded, Some(window_us), guess_us).map(PushStep::Window)
     }
 
     fn look(&mut self, time: LookTime) -> Look {
         self.follower.look(&self.paths, time, &self.selection)
     }
 
-    /// Encodes each process. `window_us` is none for all of the time. `modified_us` is the wall time of the
-    /// end, where no file tells a wall time.
+    /// Encodes each process. `window_us` is none for all of the time. `guess_us` is the wall time of microsecond
+    /// 0, where no file tells that.
     fn payloads(
         &mut self,
         mut loaded: Loaded,
         window_us: Option<(i64, i64)>,
-        modified_us: i64,
+        guess_us: i64,
     ) -> Result<Vec<Payload>, String> {
         self.notes.add(mem::take(&mut loaded.notes));
         self.failed.add(mem::take(&mut loaded.failed));
@@ -200,7 +202,7 @@ impl PushReader {
             let (start_us, end_us) = window_us.unwrap_or((process.start_us(), process.end_us()));
             let of_clock = clocks.get(process.clock).and_then(|clock| clock.wall_zero_us);
             let wall_zero_us = process.wall_zero_us.or(of_clock);
-            let wall_zero_us = wall_zero_us.unwrap_or(modified_us.saturating_sub(end_us));
+            let wall_zero_us = wall_zero_us.unwrap_or(guess_us);
             // The profile is one of the window alone.
             let wall_zero = Some(wall_zero_us);
             session.clocks = vec![Clock { boot: None, start_us, end_us, wall_zero_us: wall_zero }];
@@ -211,6 +213,12 @@ impl PushReader {
         }
         Ok(payloads)
     }
+}
+
+/// Returns the wall time of microsecond 0 of recordings that were written last when they ended.
+fn guessed_zero_us(modified: Option<SystemTime>, end_us: i64) -> i64 {
+    let since = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    since.map_or(0, |since| since.as_micros() as i64).saturating_sub(end_us)
 }
 
 /// Looks at no time of an input, which tells whether the input has recordings.
