@@ -310,7 +310,7 @@ async function parseResult(work) {
   return JSON.parse(await callAddon(work))
 }
 
-/** Calls the addon, and puts the package's name before its error. @template T @param {() => Promise<T>} work @returns {Promise<T>} */
+/** Calls the addon, and puts the package's name before its error. @template T @param {() => Promise<T>} work */
 async function callAddon(work) {
   try {
     return await work()

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use super::options::RetryTimes;
 
-/// The longest pause that a server can ask for, unless that of the settings is longer.
+/// The longest pause that a server can ask for.
 const MOST_ASKED: Duration = Duration::from_secs(60);
 
 /// Returns the pause after this many attempts: twice as long as the last, less a random part, so that the

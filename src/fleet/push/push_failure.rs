@@ -11,6 +11,8 @@ pub(super) enum PushFailure {
     OtherServer,
     /// The count of profiles that a collector rejected.
     Rejected(i64),
+    /// The labels make an address that is too long for HTTP.
+    LongLabels,
     /// The payload is larger than all that may wait.
     Large,
     /// More payloads wait than have room.
@@ -31,6 +33,9 @@ impl PushFailure {
                 "{host} rejected {count} {}; its log tells why",
                 if *count == 1 { "profile" } else { "profiles" }
             ),
+            Self::LongLabels => {
+                format!("a profile has too many labels to be sent to {host}; give it fewer")
+            }
             Self::Large => {
                 format!("a profile was too large to be kept for {host}; send shorter windows")
             }

@@ -11,6 +11,9 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'
 /// The name of a service without a name.
 const UNNAMED: &str = "unknown_service";
 
+/// The most signs of a value: servers refuse more than 2048 bytes, and an address has an end too.
+const MOST_SIGNS: usize = 512;
+
 /// The label that names a service. Its value can have any signs, those of the name in the query are few.
 const SERVICE: &str = "service_name";
 
@@ -68,7 +71,11 @@ impl PushMeta {
 
 /// Replaces all other signs.
 fn replaced(text: &str, is_kept: impl Fn(char) -> bool) -> String {
-    text.trim().chars().map(|sign| if is_kept(sign) { sign } else { '_' }).collect()
+    text.trim()
+        .chars()
+        .take(MOST_SIGNS)
+        .map(|sign| if is_kept(sign) { sign } else { '_' })
+        .collect()
 }
 
 /// Returns the name of a label in the form that the server takes. It keeps names with two underscores for

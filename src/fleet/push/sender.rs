@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use http::Response;
+use http::{Request, Response};
 use ureq::Agent;
 
 use super::answer::{Verdict, verdict_of, verdict_of_failure};
@@ -12,6 +12,7 @@ use super::counts::PushCounts;
 use super::line::{Line, Outcome, Payload};
 use super::options::{PushOptions, RetryTimes};
 use super::pause::pause_after;
+use super::push_failure::PushFailure;
 use super::query::PushMeta;
 use super::target::PushTarget;
 use crate::http_client::agent::agent;
@@ -107,11 +108,7 @@ impl Worker {
         let mut attempts = 0;
         loop {
             attempts += 1;
-            let verdict = match self.attempt(query, body) {
-                Ok(answer) => verdict_of(self.target.kind, &answer),
-                Err(failure) => verdict_of_failure(failure),
-            };
-            match verdict {
+            match self.attempt(query, body) {
                 Verdict::Sent => return Outcome::Sent,
                 Verdict::Refused(failure) => return Outcome::Refused(failure),
                 Verdict::Again(failure, asked) => {
@@ -125,13 +122,27 @@ impl Worker {
         }
     }
 
-    /// Makes one request.
-    fn attempt(&self, query: &str, body: &[u8]) -> Result<Response<Vec<u8>>, NetFailure> {
-        let whole = self.line.time_for(self.whole).ok_or(NetFailure::Stalled)?;
-        let request = self.target.request(query, body.to_vec());
-        let request = request.map_err(|_| NetFailure::NoAddress("it is no address"))?;
+    /// Makes one request, and judges its answer.
+    fn attempt(&self, query: &str, body: &[u8]) -> Verdict {
+        let Some(whole) = self.line.time_for(self.whole) else {
+            return verdict_of_failure(NetFailure::Stalled);
+        };
+        match self.target.request(query, body.to_vec()) {
+            Ok(request) => match self.exchange(request, whole) {
+                Ok(answer) => verdict_of(self.target.kind, &answer),
+                Err(error) => verdict_of_failure(NetFailure::of(error)),
+            },
+            Err(_) => Verdict::Refused(PushFailure::LongLabels),
+        }
+    }
+
+    fn exchange(
+        &self,
+        request: Request<Vec<u8>>,
+        whole: Duration,
+    ) -> Result<Response<Vec<u8>>, ureq::Error> {
         let request = self.agent.configure_request(request).timeout_global(Some(whole)).build();
-        let (parts, mut body) = self.agent.run(request).map_err(NetFailure::of)?.into_parts();
+        let (parts, mut body) = self.agent.run(request)?.into_parts();
         // The status has decided by now; a cut or endless body changes nothing.
         let body = body.with_config().limit(MOST_ANSWER).read_to_vec().unwrap_or_default();
         Ok(Response::from_parts(parts, body))
