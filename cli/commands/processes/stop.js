@@ -2,7 +2,7 @@
 
 // The command `cpu-prof stop`: its options and its help.
 
-const { addTargets, examples } = require('../options.js')
+const { addTargets, examples } = require('../../options.js')
 
 /** @param {import('commander').Command} program */
 function define(program) {
@@ -14,7 +14,7 @@ function define(program) {
     )
   addTargets(command)
     .option('--json', 'print the result as JSON')
-    .action((words, options) => require('../remote/stop.js').stop(words, options))
+    .action((words, options) => require('../../remote/stop.js').stop(words, options))
     .addHelpText('after', examples(['cpu-prof stop 4711', 'cpu-prof stop --all']))
 }
 

@@ -2,7 +2,7 @@
 
 // The command `cpu-prof ps`: its options and its help.
 
-const { examples } = require('../options.js')
+const { examples } = require('../../options.js')
 
 /** @param {import('commander').Command} program */
 function define(program) {
@@ -15,8 +15,8 @@ function define(program) {
     )
     .option('--json', 'print the list as JSON')
     .action(async (options) => {
-      await require('../remote/ps.js').ps(options)
-      require('../record/remains.js').printRemains()
+      await require('../../remote/ps.js').ps(options)
+      require('../../record/remains.js').printRemains()
     })
     .addHelpText('after', examples(['cpu-prof ps']))
 }

@@ -12,7 +12,7 @@ const {
   quietOption,
   sourceMapsOption,
   STARTS,
-} = require('../options.js')
+} = require('../../options.js')
 
 /** Settings of the files, which are merged and then removed. */
 const OF_FILES = ['dir', 'name', 'format']
@@ -52,7 +52,7 @@ function define(program) {
   })
   command
     .action((words, options) =>
-      require('../record/record.js').record(words, { ...options, settings }),
+      require('../../record/record.js').record(words, { ...options, settings }),
     )
     .addHelpText(
       'after',

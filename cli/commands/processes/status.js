@@ -2,7 +2,7 @@
 
 // The command `cpu-prof status`: its options and its help.
 
-const { addTargets, examples } = require('../options.js')
+const { addTargets, examples } = require('../../options.js')
 
 /** @param {import('commander').Command} program */
 function define(program) {
@@ -14,7 +14,7 @@ function define(program) {
     )
   addTargets(command)
     .option('--json', 'print the states as JSON')
-    .action((words, options) => require('../remote/status.js').status(words, options))
+    .action((words, options) => require('../../remote/status.js').status(words, options))
     .addHelpText('after', examples(['cpu-prof status 4711', 'cpu-prof status api --tree']))
 }
 

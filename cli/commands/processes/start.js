@@ -9,7 +9,7 @@ const {
   inspectorOption,
   parseLength,
   STARTS,
-} = require('../options.js')
+} = require('../../options.js')
 
 /** @param {import('commander').Command} program */
 function define(program) {
@@ -26,7 +26,7 @@ function define(program) {
   const settings = addSettings(program, command, { without: STARTS, hasDefaults: false })
   command
     .action((words, options) =>
-      require('../remote/start.js').start(words, { ...options, settings }),
+      require('../../remote/start.js').start(words, { ...options, settings }),
     )
     .addHelpText(
       'after',
