@@ -60,7 +60,7 @@ impl LineState {
 }
 
 /// What became of a payload.
-pub(super) enum Outcome {
+pub(super) enum PushOutcome {
     Sent,
     Refused(PushFailure),
     GaveUp(PushFailure),
@@ -173,24 +173,24 @@ impl Line {
     }
 
     /// Counts what became of the payload that was being sent.
-    pub(super) fn settle(&self, bytes: usize, outcome: &Outcome) {
+    pub(super) fn settle(&self, bytes: usize, outcome: &PushOutcome) {
         let mut state = self.lock();
         // After the deadline the payload is counted already.
         if !std::mem::take(&mut state.is_sending) {
             return;
         }
         match outcome {
-            Outcome::Sent => {
+            PushOutcome::Sent => {
                 state.counts.sent += 1;
                 state.counts.sent_bytes += bytes as u64;
                 state.has_given_up = false;
             }
-            Outcome::Refused(failure) => {
+            PushOutcome::Refused(failure) => {
                 state.counts.refused += 1;
                 state.counts.failure = Some(failure.of_host(&self.host));
                 state.has_given_up = false;
             }
-            Outcome::GaveUp(failure) => {
+            PushOutcome::GaveUp(failure) => {
                 state.counts.dropped += 1;
                 state.counts.failure = Some(failure.of_host(&self.host));
                 state.has_given_up = true;
@@ -243,5 +243,69 @@ impl Line {
     fn counts_of(&self, state: &LineState) -> PushCounts {
         let waiting = state.waiting.len() as u64 + u64::from(state.is_sending);
         PushCounts { waiting, ..state.counts.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn payload(number: u8) -> Payload {
+        Payload { query: String::new(), body: vec![number] }
+    }
+
+    proptest! {
+        /// What is offered is counted once, and what is sent comes in its order.
+        #[test]
+        fn every_payload_is_counted_once(
+            steps in proptest::collection::vec(0..6u8, 0..60),
+            capacity in 1..4usize,
+        ) {
+            let line = Line::new(capacity, "h".into());
+            let failure = || PushFailure::Status(500);
+            let (mut offered, mut taken) = (0u8, Vec::new());
+            for step in steps {
+                let is_sending = line.lock().is_sending;
+                match (step, is_sending) {
+                    (0..3, _) => {
+                        prop_assert!(line.offer(payload(offered), false));
+                        offered += 1;
+                    }
+                    (_, false) if line.counts().waiting > 0 => {
+                        taken.extend(line.next().map(|payload| payload.body[0]));
+                    }
+                    (3, true) => line.settle(1, &PushOutcome::Sent),
+                    (4, true) => line.settle(1, &PushOutcome::Refused(failure())),
+                    (_, true) => line.settle(1, &PushOutcome::GaveUp(failure())),
+                    _ => {}
+                }
+                let counts = line.counts();
+                let all = counts.sent + counts.dropped + counts.refused + counts.waiting;
+                prop_assert_eq!(all, u64::from(offered));
+                prop_assert!(line.lock().waiting.len() <= capacity);
+            }
+            prop_assert!(taken.is_sorted());
+            let counts = line.finish(Duration::ZERO);
+            prop_assert_eq!(counts.sent + counts.dropped + counts.refused, u64::from(offered));
+            prop_assert_eq!((counts.waiting, line.lock().bytes), (0, 0));
+        }
+    }
+
+    #[test]
+    fn after_giving_up_there_is_one_attempt_until_one_succeeds() {
+        let line = Line::new(1, "h".into());
+        let later = Instant::now() + Duration::from_secs(60);
+        let pause = || line.pause(&PushFailure::Status(500), Duration::from_millis(1), later);
+        assert!(pause());
+        assert!(line.offer(payload(0), false) && line.next().is_some());
+        line.settle(1, &PushOutcome::GaveUp(PushFailure::Status(500)));
+        assert!(!pause());
+        assert!(line.offer(payload(1), true), "there is room");
+        assert!(!line.offer(payload(2), true), "nobody waits for room");
+        assert!(line.next().is_some());
+        line.settle(1, &PushOutcome::Sent);
+        assert!(pause());
     }
 }

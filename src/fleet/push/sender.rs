@@ -9,7 +9,7 @@ use ureq::Agent;
 
 use super::answer::{Verdict, verdict_of, verdict_of_failure};
 use super::counts::PushCounts;
-use super::line::{Line, Outcome, Payload};
+use super::line::{Line, Payload, PushOutcome};
 use super::options::{PushOptions, RetryTimes};
 use super::pause::pause_after;
 use super::push_failure::PushFailure;
@@ -103,19 +103,19 @@ impl Worker {
     }
 
     /// Sends a payload, again and again if that can help.
-    fn deliver(&self, query: &str, body: &[u8]) -> Outcome {
+    fn deliver(&self, query: &str, body: &[u8]) -> PushOutcome {
         let give_up = Instant::now() + self.retry.give_up();
         let mut attempts = 0;
         loop {
             attempts += 1;
             match self.attempt(query, body) {
-                Verdict::Sent => return Outcome::Sent,
-                Verdict::Refused(failure) => return Outcome::Refused(failure),
+                Verdict::Sent => return PushOutcome::Sent,
+                Verdict::Refused(failure) => return PushOutcome::Refused(failure),
                 Verdict::Again(failure, asked) => {
                     let own = pause_after(attempts, &self.retry);
                     let pause = asked.map_or(own, |asked| asked.max(own));
                     if !self.line.pause(&failure, pause, give_up) {
-                        return Outcome::GaveUp(failure);
+                        return PushOutcome::GaveUp(failure);
                     }
                 }
             }

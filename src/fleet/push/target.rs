@@ -55,7 +55,13 @@ impl PushTarget {
             Some((user_info, bare)) => (Some(user_info), bare),
             None => (None, authority.as_str()),
         };
-        if uri.host().is_none_or(str::is_empty) {
+        let host_name = uri.host().unwrap_or_default();
+        let port = bare.strip_prefix(host_name).unwrap_or_default();
+        // A password with a slash ends the host: its first part would be a port, and the host is in the path.
+        let rest = uri.path_and_query().map_or("", |rest| rest.as_str());
+        let is_torn = (!port.is_empty() && uri.port_u16().is_none())
+            || (user_info.is_none() && rest.contains('@'));
+        if host_name.is_empty() || is_torn {
             return Err(not_one());
         }
         let host = host_of(&uri);
@@ -243,9 +249,10 @@ mod tests {
 
     #[test]
     fn errors_have_no_secret() {
-        for url in
-            ["", "h", "SECRET@h", "ftp://u:SECRET@h", "https://", "https://u:SECRET@", "/SECRET"]
-        {
+        let torn = ["https://SECRET:1/2@h", "https://u:SECRET/x@h", "https://u:SECRET?x@h"];
+        let wrong =
+            ["", "h", "SECRET@h", "ftp://u:SECRET@h", "https://", "https://u:SECRET@", "/SECRET"];
+        for url in torn.into_iter().chain(wrong) {
             let error = target(url, &[]).err().unwrap();
             assert!(!error.contains("SECRET"), "{error}");
         }
