@@ -10,7 +10,7 @@ use napi_derive::napi;
 use serde::Serialize;
 
 use super::tools::JsSelection;
-use crate::push::payload::Payload;
+use crate::push::payload::EncodedProfile;
 use crate::push::reader::{PushReader, PushStep};
 use crate::read::selection::Selection;
 use cpu_prof_core::files::input::Failed;
@@ -18,7 +18,7 @@ use cpu_prof_core::files::input::Failed;
 /// A profile for a server.
 #[napi(object)]
 pub(crate) struct JsPayload {
-    /// `PayloadFacts` as JSON.
+    /// `EncodedFacts` as JSON.
     pub facts: String,
     /// The gzipped body.
     pub body: Buffer,
@@ -77,7 +77,7 @@ impl Task for PushWork {
             PushStep::Wait(ms) => (Vec::new(), Some(ms as f64), false),
             PushStep::End => (Vec::new(), None, true),
         };
-        let payload = |Payload { facts, body }: Payload| {
+        let payload = |EncodedProfile { facts, body }: EncodedProfile| {
             let facts = serde_json::to_string(&facts).unwrap_or_default();
             JsPayload { facts, body: body.into() }
         };
@@ -86,7 +86,7 @@ impl Task for PushWork {
     }
 }
 
-/// Returns a reader of the windows of files and folders. `options` are `PushOptions` as JSON. The slice of the
+/// Returns a reader of the windows of files and folders. `options` are `WindowOptions` as JSON. The slice of the
 /// selection is of no use.
 #[napi(js_name = "cpuProfPushReader", catch_unwind)]
 pub(crate) fn push_reader(

@@ -26,7 +26,7 @@ pub(crate) enum PushFormat {
 /// What a server gets to know beside the profile.
 #[derive(Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct PayloadFacts {
+pub(crate) struct EncodedFacts {
     /// Name of the process: `server.js`.
     pub process: String,
     /// Process id; 0 if unknown.
@@ -41,8 +41,8 @@ pub(crate) struct PayloadFacts {
 
 /// A body, and what it is of.
 #[derive(Debug)]
-pub(crate) struct Payload {
-    pub facts: PayloadFacts,
+pub(crate) struct EncodedProfile {
+    pub facts: EncodedFacts,
     /// Gzipped.
     pub body: Vec<u8>,
 }
@@ -53,13 +53,13 @@ pub(super) fn encode(
     session: &Session,
     format: PushFormat,
     attributes: &[(String, String)],
-) -> io::Result<Option<Payload>> {
+) -> io::Result<Option<EncodedProfile>> {
     let ([process], [clock]) = (&session.processes[..], &session.clocks[..]) else {
         return Ok(None);
     };
     let interval_us = process.interval_us.unwrap_or(USUAL_INTERVAL_US).max(1);
     let wall_ms = |at_us: i64| clock.wall_us(at_us).unwrap_or(0).max(0) / 1000;
-    let facts = PayloadFacts {
+    let facts = EncodedFacts {
         process: process.name.clone(),
         pid: process.pid,
         from_ms: wall_ms(clock.start_us),
@@ -72,7 +72,7 @@ pub(super) fn encode(
         PushFormat::Otlp => otlp::write(session, &resource(attributes, process), &mut gzip)?,
     }
     gzip.flush()?;
-    Ok(Some(Payload { facts, body: gzip.finish()? }))
+    Ok(Some(EncodedProfile { facts, body: gzip.finish()? }))
 }
 
 /// Returns the attributes of a process, those of the user first.

@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Deserialize;
 
-use super::payload::{Payload, PushFormat, encode};
+use super::payload::{EncodedProfile, PushFormat, encode};
 use crate::follow::follower::{Follower, Look, LookTime};
 use crate::read::load::Loaded;
 use crate::read::selection::Selection;
@@ -21,7 +21,7 @@ const SETTLE_US: i64 = 2_000_000;
 /// What is wanted of a reader.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct PushOptions {
+pub(crate) struct WindowOptions {
     pub format: PushFormat,
     /// Attributes of all processes for OpenTelemetry, with `service.name`.
     pub attributes: Vec<(String, String)>,
@@ -35,7 +35,7 @@ pub(crate) struct PushOptions {
 #[derive(Debug)]
 pub(crate) enum PushStep {
     /// The processes of a window. The list can be empty.
-    Window(Vec<Payload>),
+    Window(Vec<EncodedProfile>),
     /// Nothing before this time has passed, milliseconds.
     Wait(i64),
     /// Nothing more.
@@ -44,7 +44,7 @@ pub(crate) enum PushStep {
 
 /// Reads windows.
 pub(crate) struct PushReader {
-    options: PushOptions,
+    options: WindowOptions,
     selection: Selection,
     follower: Follower,
     /// Files and folders that are read window by window.
@@ -86,7 +86,7 @@ impl<T: PartialEq + Clone> News<T> {
 
 impl PushReader {
     /// Returns a reader of files and folders. Reads the starts of the files.
-    pub(crate) fn new(inputs: Vec<PathBuf>, options: PushOptions, selection: Selection) -> Self {
+    pub(crate) fn new(inputs: Vec<PathBuf>, options: WindowOptions, selection: Selection) -> Self {
         let mut reader = Self {
             options,
             selection,
@@ -141,7 +141,7 @@ impl PushReader {
     }
 
     /// Reads a file as one window: from its start to its end.
-    fn whole(&mut self, path: PathBuf) -> Result<Vec<Payload>, String> {
+    fn whole(&mut self, path: PathBuf) -> Result<Vec<EncodedProfile>, String> {
         let loaded = self.selection.load(&[path], ReadScope::LINES)?;
         let modified = loaded.modified;
         let ends = loaded.session.processes.iter().map(Process::end_us);
@@ -191,10 +191,10 @@ impl PushReader {
         mut loaded: Loaded,
         window_us: Option<(i64, i64)>,
         guess_us: i64,
-    ) -> Result<Vec<Payload>, String> {
+    ) -> Result<Vec<EncodedProfile>, String> {
         self.notes.add(mem::take(&mut loaded.notes));
         self.failed.add(mem::take(&mut loaded.failed));
-        let PushOptions { format, attributes, .. } = &self.options;
+        let WindowOptions { format, attributes, .. } = &self.options;
         let Session { frames, labels, processes, clocks, .. } = loaded.session;
         let mut session = Session { frames, labels, ..Session::default() };
         let mut payloads = Vec::new();

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
 
-use super::payload::{Payload, PushFormat};
-use super::reader::{PushOptions, PushReader, PushStep};
+use super::payload::{EncodedProfile, PushFormat};
+use super::reader::{PushReader, PushStep, WindowOptions};
 use crate::read::filter::{Filter, StackFilter};
 use crate::read::label_filter::LabelFilter;
 use crate::read::selection::Selection;
@@ -13,16 +13,16 @@ use cpu_prof_core::format::pprof::read::read_bytes;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
 use cpu_prof_core::testing::traces::{MAIN, MERGED, WORKER};
 
-fn options(window_ms: i64, follows: bool) -> PushOptions {
-    PushOptions { format: PushFormat::Pyroscope, attributes: Vec::new(), window_ms, follows }
+fn options(window_ms: i64, follows: bool) -> WindowOptions {
+    WindowOptions { format: PushFormat::Pyroscope, attributes: Vec::new(), window_ms, follows }
 }
 
-fn reader(inputs: &[PathBuf], options: PushOptions) -> PushReader {
+fn reader(inputs: &[PathBuf], options: WindowOptions) -> PushReader {
     PushReader::new(inputs.to_vec(), options, Selection::default())
 }
 
 /// Reads all windows.
-fn windows(mut reader: PushReader) -> Vec<Vec<Payload>> {
+fn windows(mut reader: PushReader) -> Vec<Vec<EncodedProfile>> {
     let mut windows = Vec::new();
     loop {
         match reader.next().unwrap() {
@@ -34,7 +34,7 @@ fn windows(mut reader: PushReader) -> Vec<Vec<Payload>> {
 }
 
 /// Returns the sum of all times of a payload, microseconds.
-fn time_us(payload: &Payload) -> u64 {
+fn time_us(payload: &EncodedProfile) -> u64 {
     let mut bytes = Vec::new();
     GzDecoder::new(&payload.body[..]).read_to_end(&mut bytes).unwrap();
     let contents = read_bytes(&bytes, "window", ReadScope::LINES).unwrap();
@@ -65,7 +65,7 @@ fn windows_have_all_of_the_time_once() {
     assert!(from_ms > 1_000_000_000_000 && until_ms > from_ms, "{:?}", all.facts);
     for window_ms in [1, 2, 7] {
         let parts = windows(reader(&inputs, options(window_ms, false)));
-        let parts: Vec<&Payload> = parts.iter().flatten().collect();
+        let parts: Vec<&EncodedProfile> = parts.iter().flatten().collect();
         assert!(parts.len() > 1, "{window_ms}");
         assert_eq!(parts.iter().map(|part| time_us(part)).sum::<u64>(), time_us(all));
         assert!(parts.iter().all(|part| part.facts.process == all.facts.process));
@@ -132,7 +132,7 @@ fn a_follower_waits_for_the_end_of_a_window() {
     fs::write(dir.path().join("a.trace.json"), MAIN).unwrap();
     let rest = windows(follower);
     let whole = windows(reader(&folder, options(3_600_000, false)));
-    let sum = |windows: &[Vec<Payload>]| windows.iter().flatten().map(time_us).sum::<u64>();
+    let sum = |windows: &[Vec<EncodedProfile>]| windows.iter().flatten().map(time_us).sum::<u64>();
     assert_eq!(sum(&rest), sum(&whole));
 }
 
