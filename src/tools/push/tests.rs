@@ -121,15 +121,15 @@ fn a_follower_waits_for_the_end_of_a_window() {
     assert!(matches!(follower.next().unwrap(), PushStep::Wait(_)));
     let own = format!("\"pid\":{}", std::process::id());
     // Without its last event, the recording of a process that lives can grow.
-    let growing = MAIN.replace("\"pid\":4242", &own);
-    let end = growing.find(r#"{"cat":"disabled-by-default-devtools.timeline","name":"trace.end""#);
-    let growing = growing[..end.unwrap()].trim_end().trim_end_matches(',');
+    let whole = MAIN.replace("\"pid\":4242", &own);
+    let end = whole.find(r#"{"cat":"disabled-by-default-devtools.timeline","name":"trace.end""#);
+    let growing = whole[..end.unwrap()].trim_end().trim_end_matches(',');
     fs::write(dir.path().join("a.trace.json"), format!("{growing}\n]}}\n")).unwrap();
     assert!(matches!(follower.next().unwrap(), PushStep::Window(list) if list.is_empty()));
     let PushStep::Wait(ms) = follower.next().unwrap() else { panic!("the window is not over") };
     assert!((1000..=10_000).contains(&ms), "{ms}");
     // The process has ended: the rest is a window, from the start of the program.
-    fs::write(dir.path().join("a.trace.json"), MAIN).unwrap();
+    fs::write(dir.path().join("a.trace.json"), whole).unwrap();
     let rest = windows(follower);
     let whole = windows(reader(&folder, options(3_600_000, false)));
     let sum = |windows: &[Vec<EncodedProfile>]| windows.iter().flatten().map(time_us).sum::<u64>();
