@@ -42,7 +42,8 @@ test('windows of a running program are sent, and the rest of a killed one', asyn
   const sentMs = await work(pprofFiles(server.received))
   const recordedMs = await work(tracesIn(dir))
   assert.ok(recordedMs > 1000, String(recordedMs))
-  assert.ok(Math.abs(sentMs - recordedMs) < 0.01 * recordedMs, `${sentMs} of ${recordedMs} ms`)
+  // At the border of a window, a time without a core can count as idle. A lost window would be a tenth.
+  assert.ok(Math.abs(sentMs - recordedMs) < 0.05 * recordedMs, `${sentMs} of ${recordedMs} ms`)
 })
 
 test('a command that is ended sends what waits, and ends', async (t) => {
