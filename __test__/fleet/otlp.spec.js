@@ -14,7 +14,7 @@ const { cli } = require('../helpers/cli.js')
 const { missing } = require('../helpers/engines.js')
 const { temporaryDirectory, FIXTURES, PACKAGE } = require('../helpers/files.js')
 const { isState, timesOf } = require('../helpers/function-times.js')
-const { startProfileServer } = require('../helpers/profile-server.js')
+const { startPushServer } = require('../helpers/push-server.js')
 const { run } = require('../helpers/run.js')
 const { writeProfile, writeTrace } = require('../helpers/written.js')
 
@@ -77,15 +77,15 @@ function writeRecordings() {
  * @returns {Promise<RequestFacts[]>}
  */
 async function requestsOf(t, input, filters = {}, every = '1h') {
-  const { url, received } = await startProfileServer(t)
+  const { url, pushed } = await startPushServer(t)
   const flags = Object.entries(filters).flatMap(([name, values]) => [`--${name}`, ...values])
   const to = ['--to', `${url}/v1development/profiles`, '--service', 'shop', '--tag', 'region=eu']
   const args = ['push', input, ...to, '--every', every, ...flags]
   const { code, stderr } = await cli(args)
   assert.equal(code, 0, stderr)
   const dir = temporaryDirectory()
-  const files = received.map(({ path: asked, headers, body }, index) => {
-    assert.equal(asked, '/v1development/profiles')
+  const files = pushed.map(({ url: asked, headers, body }, index) => {
+    assert.equal(asked.pathname, '/v1development/profiles')
     assert.equal(headers['content-type'], 'application/x-protobuf')
     assert.equal(headers['content-encoding'], 'gzip')
     const file = path.join(dir, `${index}.pb`)

@@ -8,6 +8,7 @@ const fs = require('node:fs')
 const http = require('node:http')
 const https = require('node:https')
 const path = require('node:path')
+const zlib = require('node:zlib')
 const { temporaryDirectory } = require('./files.js')
 
 /**
@@ -52,7 +53,17 @@ async function startPushServer(t, answer = (response) => response.end(), tls = u
   const arrived = async (count) => {
     while (pushed.length < count) await once(server, 'pushed')
   }
-  return { host: `127.0.0.1:${port}`, port, pushed, arrived, end }
+  return { host: `127.0.0.1:${port}`, url: `http://127.0.0.1:${port}`, port, pushed, arrived, end }
+}
+
+/** Writes the pprof of requests into files, for the tools. @param {Pushed[]} pushed */
+function pprofFiles(pushed) {
+  const dir = temporaryDirectory()
+  return pushed.map(({ body }, index) => {
+    const file = path.join(dir, `${index}.pb`)
+    fs.writeFileSync(file, zlib.gunzipSync(body))
+    return file
+  })
 }
 
 /** Makes a certificate for localhost that nobody vouches for. None without the program openssl. */
@@ -70,4 +81,4 @@ function makeCertificate() {
   return { key: fs.readFileSync(key, 'utf8'), cert: fs.readFileSync(cert, 'utf8') }
 }
 
-module.exports = { startPushServer, makeCertificate }
+module.exports = { startPushServer, pprofFiles, makeCertificate }

@@ -9,7 +9,7 @@ const { merge, report } = require('../../index.js')
 const { headersOf, targetOf } = require('../../cli/push/target.js')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
-const { pprofFiles, startProfileServer } = require('../helpers/profile-server.js')
+const { pprofFiles, startPushServer } = require('../helpers/push-server.js')
 const { writeTrace } = require('../helpers/written.js')
 
 const START_US = 1e9
@@ -38,24 +38,24 @@ async function selfTimes(inputs) {
 }
 
 test('Pyroscope gets windows, which together have the whole recording', async (t) => {
-  const server = await startProfileServer(t)
+  const server = await startPushServer(t)
   const file = recording()
   const args = ['push', file, '--to', server.url, '--service', 'shop', '--tag', 'region=eu']
   const { code, stdout, stderr } = await cli(args)
   assert.equal(code, 0, stderr)
   assert.match(stdout, /^sent 3 profiles \(.*\)\n$/)
-  const windows = server.received
+  const windows = server.pushed
   assert.deepEqual(
-    windows.map((request) => request.path),
+    windows.map(({ url }) => url.pathname),
     ['/ingest', '/ingest', '/ingest'],
   )
-  for (const { query } of windows) {
+  for (const { searchParams: query } of windows.map(({ url }) => url)) {
     assert.equal(query.get('format'), 'pprof')
     assert.match(query.get('name') ?? '', /^shop\{.*process=app\.js.*\}$/)
     assert.match(query.get('name') ?? '', /region=eu/)
   }
-  const froms = windows.map(({ query }) => Number(query.get('from')))
-  const untils = windows.map(({ query }) => Number(query.get('until')))
+  const froms = windows.map(({ url }) => Number(url.searchParams.get('from')))
+  const untils = windows.map(({ url }) => Number(url.searchParams.get('until')))
   assert.deepEqual(froms.slice(1), untils.slice(0, -1))
   const files = pprofFiles(windows)
   assert.deepEqual(await selfTimes(files), await selfTimes([file]))
@@ -69,32 +69,33 @@ test('Pyroscope gets windows, which together have the whole recording', async (t
 })
 
 test('a merged trace is one window', async (t) => {
-  const server = await startProfileServer(t)
+  const server = await startPushServer(t)
   const merged = path.join(temporaryDirectory(), 'merged.json')
   await merge([recording()], merged)
   const { code, stderr } = await cli(['push', merged, '--to', server.url, '--json'])
   assert.equal(code, 0, stderr)
-  assert.equal(server.received.length, 1)
-  assert.match(server.received[0].query.get('name') ?? '', /^app\.js/)
+  assert.equal(server.pushed.length, 1)
+  assert.match(server.pushed[0].url.searchParams.get('name') ?? '', /^app\.js/)
 })
 
 test('the environment has the address and the secrets', async (t) => {
-  const server = await startProfileServer(t)
+  const server = await startPushServer(t)
   const env = {
     CPU_PROF_PUSH: server.url,
     CPU_PROF_PUSH_HEADERS: `Authorization=Bearer%20${SECRET}, X-Scope-OrgID=team`,
   }
   const { code, stdout, stderr } = await cli(['push', recording(), '--every', '1m'], { env })
   assert.equal(code, 0, stderr)
-  const [{ headers }] = server.received
+  const [{ headers }] = server.pushed
   assert.equal(headers.authorization, `Bearer ${SECRET}`)
   assert.equal(headers['x-scope-orgid'], 'team')
   assert.doesNotMatch(stdout + stderr, new RegExp(SECRET))
 })
 
 test('a server that refuses is told, without secrets', async (t) => {
-  const server = await startProfileServer(t)
-  server.answers((_, response) => response.writeHead(403).end(`<h1>${SECRET}</h1>`))
+  const server = await startPushServer(t, (response) => {
+    response.writeHead(403).end(`<h1>${SECRET}</h1>`)
+  })
   const url = server.url.replace('//', `//user:${SECRET}@`)
   const { code, stdout, stderr } = await cli(['push', recording(), '--to', url, '--json'])
   assert.equal(code, 1)
@@ -125,12 +126,12 @@ test('wrong usage is told before anything is read', async () => {
 })
 
 test('what cannot be read is told', async (t) => {
-  const server = await startProfileServer(t)
+  const server = await startPushServer(t)
   const missing = path.join(temporaryDirectory(), 'missing.json')
   const { code, stderr } = await cli(['push', missing, '--to', server.url])
   assert.equal(code, 1)
   assert.match(stderr, /missing\.json/)
-  assert.equal(server.received.length, 0)
+  assert.equal(server.pushed.length, 0)
 })
 
 test('headers are those of a list', () => {

@@ -8,7 +8,7 @@ const test = require('node:test')
 const { report } = require('../../index.js')
 const { cli } = require('../helpers/cli.js')
 const { cleanEnv, temporaryDirectory, tracesIn, PACKAGE } = require('../helpers/files.js')
-const { pprofFiles, startProfileServer } = require('../helpers/profile-server.js')
+const { pprofFiles, startPushServer } = require('../helpers/push-server.js')
 const { until } = require('../helpers/until.js')
 
 const SERVER = `
@@ -16,7 +16,7 @@ const SERVER = `
   setInterval(work, 25)`
 
 test('windows of a running program are sent, and the rest of a killed one', async (t) => {
-  const server = await startProfileServer(t)
+  const server = await startPushServer(t)
   const dir = temporaryDirectory()
   const env = { ...cleanEnv(), CPU_PROF_DIR: dir }
   const args = ['push', dir, '--follow', '--every', '1s', '--to', server.url, '--service', 'shop']
@@ -27,7 +27,7 @@ test('windows of a running program are sent, and the rest of a killed one', asyn
     during: async () => {
       // The program starts later than the command.
       program = spawn(process.execPath, ['--require', PACKAGE, '-e', SERVER], { env })
-      await until(() => server.received.length >= 3)
+      await until(() => server.pushed.length >= 3)
       program.kill('SIGKILL')
     },
   })
@@ -39,7 +39,7 @@ test('windows of a running program are sent, and the rest of a killed one', asyn
     // A server gets the time without a core as wall time of the function.
     return (found?.selfMs ?? 0) + (found?.waitingMs ?? 0) + (found?.blockedMs ?? 0)
   }
-  const sentMs = await work(pprofFiles(server.received))
+  const sentMs = await work(pprofFiles(server.pushed))
   const recordedMs = await work(tracesIn(dir))
   assert.ok(recordedMs > 1000, String(recordedMs))
   // At the border of a window, a time without a core can count as idle. A lost window would be a tenth.
@@ -47,7 +47,7 @@ test('windows of a running program are sent, and the rest of a killed one', asyn
 })
 
 test('a command that is ended sends what waits, and ends', async (t) => {
-  const server = await startProfileServer(t)
+  const server = await startPushServer(t)
   const dir = temporaryDirectory()
   const env = { ...cleanEnv(), CPU_PROF_DIR: dir }
   const program = spawn(process.execPath, ['--require', PACKAGE, '-e', SERVER], { env })
@@ -56,7 +56,7 @@ test('a command that is ended sends what waits, and ends', async (t) => {
     ['push', dir, '--follow', '--every', '1s', '--to', server.url, '--quiet'],
     {
       during: async (child) => {
-        await until(() => server.received.length >= 1)
+        await until(() => server.pushed.length >= 1)
         child.kill('SIGINT')
       },
     },

@@ -3,7 +3,7 @@
 // Sends profiles to Pyroscope or to a collector of OpenTelemetry. Their contents are not known here.
 
 const { loadFleet } = require('../../lib/addon.js')
-const { callAddon } = require('../../lib/offline.js')
+const { answerOf, opened } = require('./calls.js')
 
 /**
  * @typedef {object} SenderOptions
@@ -53,22 +53,12 @@ function openSender(url, options = {}) {
     kind: addon.cpuProfPushKind(handle),
     offer: (meta, body, { waits = false } = {}) => {
       const call = () => addon.cpuProfPushOffer(handle, JSON.stringify(meta), body, waits)
-      const offered = last.then(() => callAddon(call))
+      const offered = last.then(() => answerOf(call))
       last = offered.catch(() => {})
       return offered
     },
     state: () => JSON.parse(addon.cpuProfPushState(handle)),
-    finish: async (timeoutMs) =>
-      JSON.parse(await callAddon(() => addon.cpuProfPushFinish(handle, timeoutMs))),
-  }
-}
-
-/** Calls the addon, and puts the package's name before its error. @template T @param {() => T} open */
-function opened(open) {
-  try {
-    return open()
-  } catch (error) {
-    throw new Error(`cpu-prof: ${/** @type {Error} */ (error).message}`)
+    finish: (timeoutMs) => answerOf(() => addon.cpuProfPushFinish(handle, timeoutMs)),
   }
 }
 

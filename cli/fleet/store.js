@@ -6,7 +6,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { loadFleet } = require('../../lib/addon.js')
-const { callAddon } = require('../../lib/offline.js')
+const { answerOf, opened } = require('./calls.js')
 
 /**
  * @typedef {object} AddedRun
@@ -63,8 +63,7 @@ function openStore(lake, env = process.env) {
   const handle = opened(() => addon.cpuProfLakeOpen(address, Object.fromEntries(variables)))
   const isRemote = addon.cpuProfLakeIsRemote(handle)
   /** @param {(handle: unknown, request: string) => Promise<string>} work @param {object} request */
-  const call = async (work, request) =>
-    JSON.parse(await callAddon(() => work(handle, JSON.stringify(request))))
+  const call = (work, request) => answerOf(() => work(handle, JSON.stringify(request)))
   return {
     isRemote,
     addRun: async ({ replace = false, ...run }) => ({
@@ -76,15 +75,6 @@ function openStore(lake, env = process.env) {
     },
     commit: async (change) => ({ committed: await call(addon.cpuProfLakeCommit, change) }),
     sweep: async ({ graceMs }) => ({ removed: await call(addon.cpuProfLakeSweep, { graceMs }) }),
-  }
-}
-
-/** Calls the addon, and puts the package's name before its error. @template T @param {() => T} open */
-function opened(open) {
-  try {
-    return open()
-  } catch (error) {
-    throw new Error(`cpu-prof: ${/** @type {Error} */ (error).message}`)
   }
 }
 

@@ -3,7 +3,6 @@
 #![allow(unsafe_code)] // napi's macros write it.
 
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use napi::bindgen_prelude::*;
@@ -12,35 +11,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::runtime;
 
+use super::work::FleetWork;
 use crate::lake::handle::Lake;
 use crate::store::failure::LakeError;
 
 /// Threads for requests that run side by side.
 const THREADS: usize = 8;
-
-/// JSON, or a message for the user.
-type LakeResult = std::result::Result<String, String>;
-
-/// Work for a thread of libuv's pool.
-pub(crate) struct LakeWork(Option<Box<dyn FnOnce() -> LakeResult + Send>>);
-
-impl Task for LakeWork {
-    type Output = String;
-    type JsValue = String;
-
-    fn compute(&mut self) -> Result<String> {
-        let work = self.0.take().ok_or_else(|| Error::from_reason("the work has run already"))?;
-        // A panic here would end the program.
-        let result = catch_unwind(AssertUnwindSafe(work));
-        result
-            .unwrap_or_else(|_| Err("an internal error happened; please report it".into()))
-            .map_err(Error::from_reason)
-    }
-
-    fn resolve(&mut self, _env: Env, json: String) -> Result<String> {
-        Ok(json)
-    }
-}
 
 /// Returns the version of the package that this addon belongs to.
 #[napi(js_name = "cpuProfVersion", catch_unwind)]
@@ -66,25 +42,25 @@ pub(crate) fn is_remote(lake: &External<Arc<Lake>>) -> bool {
 
 /// Adds a run. Takes an `AddRequest`, and returns an `AddOutcome`.
 #[napi(js_name = "cpuProfLakeAdd", catch_unwind)]
-pub(crate) fn add(lake: &External<Arc<Lake>>, request: String) -> AsyncTask<LakeWork> {
+pub(crate) fn add(lake: &External<Arc<Lake>>, request: String) -> AsyncTask<FleetWork> {
     task(lake, request, async |lake, request| lake.add(&request).await)
 }
 
 /// Tells what is live, and gets the files. Takes a `LiveRequest`, and returns a `LiveAnswer`.
 #[napi(js_name = "cpuProfLakeLive", catch_unwind)]
-pub(crate) fn live(lake: &External<Arc<Lake>>, request: String) -> AsyncTask<LakeWork> {
+pub(crate) fn live(lake: &External<Arc<Lake>>, request: String) -> AsyncTask<FleetWork> {
     task(lake, request, async |lake, request| lake.live(&request).await)
 }
 
 /// Commits a change. Takes a `CommitRequest`, and returns whether no other change has the number.
 #[napi(js_name = "cpuProfLakeCommit", catch_unwind)]
-pub(crate) fn commit(lake: &External<Arc<Lake>>, request: String) -> AsyncTask<LakeWork> {
+pub(crate) fn commit(lake: &External<Arc<Lake>>, request: String) -> AsyncTask<FleetWork> {
     task(lake, request, async |lake, request| lake.commit(&request).await)
 }
 
 /// Removes what nobody reads. Takes a `SweepRequest`, and returns the count of removed files.
 #[napi(js_name = "cpuProfLakeSweep", catch_unwind)]
-pub(crate) fn sweep(lake: &External<Arc<Lake>>, request: String) -> AsyncTask<LakeWork> {
+pub(crate) fn sweep(lake: &External<Arc<Lake>>, request: String) -> AsyncTask<FleetWork> {
     task(lake, request, async |lake, request| lake.sweep(&request).await)
 }
 
@@ -93,9 +69,9 @@ fn task<R: DeserializeOwned, A: Serialize>(
     lake: &External<Arc<Lake>>,
     request: String,
     work: impl AsyncFnOnce(&Lake, R) -> std::result::Result<A, LakeError> + Send + 'static,
-) -> AsyncTask<LakeWork> {
+) -> AsyncTask<FleetWork> {
     let lake = Arc::clone(lake);
-    AsyncTask::new(LakeWork(Some(Box::new(move || {
+    FleetWork::task(move || {
         let request = serde_json::from_str(&request).map_err(|error| error.to_string())?;
         let runtime = runtime::Builder::new_current_thread()
             .enable_time()
@@ -104,5 +80,5 @@ fn task<R: DeserializeOwned, A: Serialize>(
             .map_err(|error| format!("threads cannot be started: {error}"))?;
         let answer = runtime.block_on(work(&lake, request)).map_err(|error| error.0)?;
         serde_json::to_string(&answer).map_err(|error| error.to_string())
-    }))))
+    })
 }

@@ -2,3 +2,4 @@
 
 mod lakes;
 mod pushes;
+mod work;

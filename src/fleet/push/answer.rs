@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use http::Response;
 use http::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
+use prost::Message;
 
 use super::options::ServerKind;
 use super::pause::asked_pause;
@@ -69,62 +70,24 @@ fn media_of(headers: &HeaderMap) -> String {
     media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// Reads `partial_success.rejected_profiles` of an ExportProfilesServiceResponse: field 1 in field 1. None in
-/// what is no such message.
+/// The answer of a collector, `ExportProfilesServiceResponse`.
+#[derive(Clone, PartialEq, Message)]
+struct ExportAnswer {
+    #[prost(message, optional, tag = "1")]
+    partial_success: Option<PartialSuccess>,
+}
+
+/// What a collector took in part.
+#[derive(Clone, PartialEq, Message)]
+struct PartialSuccess {
+    #[prost(int64, tag = "1")]
+    rejected_profiles: i64,
+}
+
+/// Returns the count of profiles that a collector rejected. None for what is no such message.
 fn rejected_profiles(body: &[u8]) -> Option<i64> {
-    let mut found = 0;
-    let mut rest = body;
-    while !rest.is_empty() {
-        let Field { number, value } = take_field(&mut rest)?;
-        if let (1, FieldValue::Bytes(mut inner)) = (number, value) {
-            while !inner.is_empty() {
-                let Field { number, value } = take_field(&mut inner)?;
-                if let (1, FieldValue::Number(count)) = (number, value) {
-                    found = count as i64;
-                }
-            }
-        }
-    }
-    Some(found)
-}
-
-/// A field of a message of protobuf.
-struct Field<'a> {
-    number: u64,
-    value: FieldValue<'a>,
-}
-
-enum FieldValue<'a> {
-    Number(u64),
-    Bytes(&'a [u8]),
-    Other,
-}
-
-fn take_field<'a>(rest: &mut &'a [u8]) -> Option<Field<'a>> {
-    let tag = take_number(rest)?;
-    let value = match tag & 7 {
-        0 => FieldValue::Number(take_number(rest)?),
-        2 => {
-            let length = usize::try_from(take_number(rest)?).ok()?;
-            FieldValue::Bytes(rest.split_off(..length)?)
-        }
-        1 => rest.split_off(..8).map(|_| FieldValue::Other)?,
-        5 => rest.split_off(..4).map(|_| FieldValue::Other)?,
-        _ => return None,
-    };
-    Some(Field { number: tag >> 3, value }).filter(|field| field.number > 0)
-}
-
-fn take_number(rest: &mut &[u8]) -> Option<u64> {
-    let mut number = 0;
-    for shift in (0..64).step_by(7) {
-        let byte = *rest.split_off_first()?;
-        number |= u64::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            return Some(number);
-        }
-    }
-    None
+    let answer = ExportAnswer::decode(body).ok()?;
+    Some(answer.partial_success.map_or(0, |partial| partial.rejected_profiles))
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{Duration, SystemTime};
 
+use chrono::NaiveDateTime;
+
 use super::options::RetryTimes;
 
 /// The longest pause that a server can ask for.
@@ -28,25 +30,13 @@ pub(super) fn asked_pause(value: &str, now: SystemTime) -> Option<Duration> {
     Some(asked.min(MOST_ASKED))
 }
 
-/// Reads a date: `Sun, 06 Nov 1994 08:49:37 GMT`, the form that servers must send.
+/// Reads a date: `Sun, 06 Nov 1994 08:49:37 GMT`, the form that servers must send. The day of the week is not
+/// checked.
 fn date_of(text: &str) -> Option<SystemTime> {
-    const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    let mut parts = text.split_once(", ")?.1.split(' ');
-    let day: u64 = parts.next()?.parse().ok().filter(|day| (1..=31).contains(day))?;
-    let month = parts.next().filter(|name| name.len() == 3)?;
-    let month = MONTHS.find(month).filter(|at| at % 3 == 0)? as u64 / 3 + 1;
-    let year: u64 = parts.next()?.parse().ok().filter(|year| (1970..=9999).contains(year))?;
-    let mut clock = parts.next()?.split(':').map(|part| part.parse::<u64>().ok());
-    let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
-    if parts.next() != Some("GMT") || hour > 23 || minute > 59 || second > 60 {
-        return None;
-    }
-    // Years begin in March here, so the day that not all have is their last.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days = year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day - 1;
-    let days = days.checked_sub(719_468)?;
-    let seconds = days * 86_400 + hour * 3600 + minute * 60 + second;
-    Some(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds))
+    let (_, date) = text.split_once(", ")?;
+    let date = NaiveDateTime::parse_from_str(date, "%d %b %Y %H:%M:%S GMT").ok()?;
+    let seconds = u64::try_from(date.and_utc().timestamp()).ok()?;
+    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What one process did in a window, encoded for a server.
 
-use std::io::{self, Write};
+use std::io;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -9,9 +9,6 @@ use serde::{Deserialize, Serialize};
 use cpu_prof_core::format::otlp;
 use cpu_prof_core::format::pprof::write::write_series;
 use cpu_prof_core::profile::session::{Process, Session};
-
-/// The interval where no recording tells one, microseconds.
-const USUAL_INTERVAL_US: i64 = 1000;
 
 /// A format that a server takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -57,21 +54,19 @@ pub(super) fn encode(
     let ([process], [clock]) = (&session.processes[..], &session.clocks[..]) else {
         return Ok(None);
     };
-    let interval_us = process.interval_us.unwrap_or(USUAL_INTERVAL_US).max(1);
     let wall_ms = |at_us: i64| clock.wall_us(at_us).unwrap_or(0).max(0) / 1000;
     let facts = EncodedFacts {
         process: process.name.clone(),
         pid: process.pid,
         from_ms: wall_ms(clock.start_us),
         until_ms: wall_ms(clock.end_us),
-        sample_rate: (1_000_000 / interval_us).max(1),
+        sample_rate: (1_000_000 / session.interval_us().max(1)).max(1),
     };
     let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
     match format {
         PushFormat::Pyroscope => write_series(session, &mut gzip)?,
         PushFormat::Otlp => otlp::write(session, &resource(attributes, process), &mut gzip)?,
     }
-    gzip.flush()?;
     Ok(Some(EncodedProfile { facts, body: gzip.finish()? }))
 }
 

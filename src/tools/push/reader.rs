@@ -18,6 +18,9 @@ use cpu_prof_core::profile::session::{Clock, Process, Session};
 /// Time that a recording has to write its last samples after the end of a window, microseconds.
 const SETTLE_US: i64 = 2_000_000;
 
+/// A look at this only tells which recordings there are.
+const NO_TIME: LookTime = LookTime::Window(i64::MAX, i64::MAX);
+
 /// What is wanted of a reader.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -103,7 +106,8 @@ impl PushReader {
             return reader;
         }
         for input in inputs {
-            let look = nothing(&mut Follower::default(), &input, &reader.selection);
+            let look =
+                Follower::default().look(std::slice::from_ref(&input), NO_TIME, &reader.selection);
             if look.recordings > 0 {
                 reader.paths.push(input);
             } else {
@@ -152,7 +156,7 @@ impl PushReader {
     /// Reads the next window.
     fn window(&mut self) -> Result<PushStep, String> {
         let Some(from_us) = self.at_us else {
-            let look = self.look(LookTime::Window(i64::MAX, i64::MAX));
+            let look = self.look(NO_TIME);
             if look.end_us > look.start_us {
                 let is_late = self.options.follows && !self.has_waited;
                 self.at_us = Some(if is_late { look.end_us } else { look.start_us });
@@ -219,10 +223,4 @@ impl PushReader {
 fn guessed_zero_us(modified: Option<SystemTime>, end_us: i64) -> i64 {
     let since = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     since.map_or(0, |since| since.as_micros() as i64).saturating_sub(end_us)
-}
-
-/// Looks at no time of an input, which tells whether the input has recordings.
-fn nothing(follower: &mut Follower, input: &PathBuf, selection: &Selection) -> Look {
-    let time = LookTime::Window(i64::MAX, i64::MAX);
-    follower.look(std::slice::from_ref(input), time, selection)
 }

@@ -29,8 +29,6 @@ pub(super) const MAPPED_FILE: &str = "node";
 
 /// The stack without frames.
 const NO_STACK: u32 = 0;
-/// The interval where no file tells one, microseconds.
-const USUAL_INTERVAL_US: i64 = 1000;
 
 /// A function. Texts are indices.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -176,8 +174,7 @@ impl<'a> StackTables<'a> {
 
     /// Returns the time between two samples, nanoseconds.
     pub(super) fn period_nanos(&self) -> i64 {
-        let interval_us = self.session.processes.iter().find_map(|process| process.interval_us);
-        interval_us.unwrap_or(USUAL_INTERVAL_US).saturating_mul(1000)
+        self.session.interval_us().saturating_mul(1000)
     }
 }
 

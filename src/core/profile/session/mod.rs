@@ -149,7 +149,16 @@ impl Identity {
     }
 }
 
+/// The time between two samples where no file tells one, microseconds.
+const USUAL_INTERVAL_US: i64 = 1000;
+
 impl Session {
+    /// Returns the time between two samples, microseconds: that of the first process that tells one.
+    pub fn interval_us(&self) -> i64 {
+        let told = self.processes.iter().find_map(|process| process.interval_us);
+        told.unwrap_or(USUAL_INTERVAL_US)
+    }
+
     /// Returns the length of the longest clock's span: microseconds.
     pub fn length_us(&self) -> i64 {
         let lengths = self.clocks.iter().map(|clock| clock.end_us.saturating_sub(clock.start_us));
