@@ -1,6 +1,6 @@
 'use strict'
 
-// Loads the native addons, once: one records, one reads recordings back, one moves files to other machines.
+// Loads the native addons, once: one records, one reads recordings back and moves them to other machines.
 
 // A preload needs how they are found, so it is in preload.js.
 const { find, refuseOtherRuntimes, targetName, UNUSABLE, VERSION } = require('./preload.js')
@@ -13,9 +13,6 @@ const load = () => once('cpu-prof')
 
 /** Returns the addon that works on recordings, which recorded programs never load. @returns {any} */
 const loadTools = () => once('cpu-prof-tools')
-
-/** Returns the addon that moves files to other machines, which only the commands about them load. @returns {any} */
-const loadFleet = () => once('cpu-prof-fleet')
 
 /** Finds an addon on the first call. @param {string} name */
 function once(name) {
@@ -34,4 +31,4 @@ function attempt(name) {
   }
 }
 
-module.exports = { load, loadTools, loadFleet, targetName, UNUSABLE, VERSION, refuseOtherRuntimes }
+module.exports = { load, loadTools, targetName, UNUSABLE, VERSION, refuseOtherRuntimes }

@@ -6,10 +6,9 @@ const { spawnSync } = require('node:child_process')
 const path = require('node:path')
 
 try {
-  const { load, loadTools, loadFleet } = require('../lib/addon.js')
+  const { load, loadTools } = require('../lib/addon.js')
   load()
   loadTools()
-  loadFleet()
 } catch {
   const cargo = spawnSync('cargo', ['--version'])
   if (cargo.error) {

@@ -60,7 +60,7 @@ const TARGETS = {
 }
 
 /** The addons, by the names of their crates. */
-const ADDONS = ['cpu-prof', 'cpu-prof-tools', 'cpu-prof-fleet']
+const ADDONS = ['cpu-prof', 'cpu-prof-tools']
 
 /** Returns the name of an addon's file. @param {string} addon @param {string} target */
 const fileName = (addon, target) => `${addon}.${target}.node`

@@ -6,7 +6,6 @@ const assert = require('node:assert/strict')
 const path = require('node:path')
 const test = require('node:test')
 const { merge, report } = require('../../index.js')
-const { headersOf, targetOf } = require('../../cli/push/target.js')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
 const { pprofFiles, startPushServer } = require('../helpers/push-server.js')
@@ -132,14 +131,4 @@ test('what cannot be read is told', async (t) => {
   assert.equal(code, 1)
   assert.match(stderr, /missing\.json/)
   assert.equal(server.pushed.length, 0)
-})
-
-test('headers are those of a list', () => {
-  assert.deepEqual(headersOf(''), {})
-  assert.deepEqual(headersOf('a=b, c=d%2Ce ,f='), { a: 'b', c: 'd,e', f: '' })
-  assert.deepEqual(headersOf('Authorization=Basic YTpi=='), { Authorization: 'Basic YTpi==' })
-  assert.throws(() => headersOf('=x'), /a name and a value/)
-  assert.deepEqual(targetOf('http://a', { CPU_PROF_PUSH: 'http://b' }), {
-    ...{ url: 'http://a', headers: {}, certificates: undefined },
-  })
 })

@@ -2,8 +2,11 @@
 
 // Sends profiles to Pyroscope or to a collector of OpenTelemetry. Their contents are not known here.
 
-const { loadFleet } = require('../../lib/addon.js')
+const { loadTools } = require('../../lib/addon.js')
 const { answerOf, opened } = require('./calls.js')
+
+/** The beginning of the names of all variables about the server. */
+const PREFIX = 'CPU_PROF_PUSH'
 
 /**
  * @typedef {object} SenderOptions
@@ -42,11 +45,14 @@ const { answerOf, opened } = require('./calls.js')
 
 /**
  * Opens a sender for a server. Throws for an address that is none, and for one that would give secrets away.
- * @param {string} url @param {SenderOptions} [options] @returns {Sender}
+ * @param {string | undefined} url without: that of the environment
+ * @param {SenderOptions} [options] take precedence over the environment
+ * @param {NodeJS.ProcessEnv} [env] @returns {Sender}
  */
-function openSender(url, options = {}) {
-  const addon = loadFleet()
-  const handle = opened(() => addon.cpuProfPushOpen(url, JSON.stringify(options)))
+function openSender(url, options = {}, env = process.env) {
+  const addon = loadTools()
+  const open = () => addon.cpuProfPushOpen(url ?? null, JSON.stringify(options), variablesOf(env))
+  const handle = opened(open)
   // Offers run on threads of a pool, which would change their order.
   let last = /** @type {Promise<unknown>} */ (Promise.resolve())
   return {
@@ -62,4 +68,11 @@ function openSender(url, options = {}) {
   }
 }
 
-module.exports = { openSender }
+/** Returns the variables about the server. @param {NodeJS.ProcessEnv} env */
+function variablesOf(env) {
+  return Object.fromEntries(
+    Object.entries(env).filter(([name, value]) => name.startsWith(PREFIX) && value !== undefined),
+  )
+}
+
+module.exports = { openSender, variablesOf }

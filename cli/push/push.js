@@ -14,7 +14,6 @@ const {
   printResult,
   printStatus,
 } = require('../terminal/output.js')
-const { targetOf } = require('./target.js')
 const { Windows } = require('./windows.js')
 
 /** Time that the last profiles have to be sent, milliseconds. */
@@ -39,9 +38,8 @@ async function push(inputs, options) {
   const { to, as, service, tag = {}, every, follow = false, json, quiet, ...filters } = options
   let sender
   try {
-    const { url, headers, certificates } = targetOf(to)
     const { openSender } = require('../fleet/sender.js')
-    sender = openSender(url, { kind: as, headers, certificates })
+    sender = openSender(to, { kind: as })
   } catch (error) {
     return fail(messageOf(error), WRONG_USAGE)
   }
@@ -50,7 +48,7 @@ async function push(inputs, options) {
   try {
     await withInputs(inputs, async (paths) => {
       const window = { service, tags: tag, windowMs: every, follows: follow }
-      const windows = new Windows(paths, { format: sender.kind, ...window }, filters)
+      const windows = new Windows(paths, { kind: sender.kind, ...window }, filters)
       await send(windows, sender, { stop: stop.signal, isLive: follow })
     })
   } catch (error) {

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use syn::visit::{self, Visit};
 
-/// The folders in steps. A folder uses only folders of the steps before its own. The compiler keeps
-/// `recorder`, `tools` and `fleet` apart: they are crates, of which two know only `core`, and `fleet` none.
+/// The folders in steps. A folder uses only folders of the steps before its own. The compiler keeps the crates
+/// apart: `core` and `fleet` know none, `recorder` knows `core`, and `tools` knows both.
 const STEPS: [&[&str]; 9] = [
     &["core/base", "fleet/layout", "fleet/http_client"],
     &["core/profile", "fleet/live", "fleet/store", "fleet/push"],
@@ -17,15 +17,14 @@ const STEPS: [&[&str]; 9] = [
     &["tools/page", "tools/follow"],
     &["tools/report", "tools/convert", "tools/lake", "tools/push"],
     &["tools/compare"],
-    &["recorder/exports", "tools/exports", "fleet/exports"],
+    &["recorder/exports", "tools/exports"],
 ];
 
 /// Where `napi` may be named: the exports, V8's side of the sampler, and what belongs to a thread's
 /// environment.
-const NAPI_ROOMS: [&str; 9] = [
+const NAPI_ROOMS: [&str; 8] = [
     "recorder/exports/",
     "tools/exports/",
-    "fleet/exports/",
     "recorder/sampler/v8/",
     "recorder/record/thread/armed.rs",
     "recorder/record/thread/conditions.rs",
@@ -35,8 +34,12 @@ const NAPI_ROOMS: [&str; 9] = [
 ];
 
 /// Where `unsafe` may stand. `napi`'s macros also write it into `exports/`.
-const UNSAFE_ROOMS: [&str; 3] =
-    ["recorder/sampler/v8/", "recorder/record/process/signals/", "core/base/system/"];
+const UNSAFE_ROOMS: [&str; 4] = [
+    "recorder/sampler/v8/",
+    "recorder/record/process/signals/",
+    "core/base/system/",
+    "tools/exports/push_thread.rs",
+];
 
 /// Where code may be of one system: name the system in a `cfg`, or use a library of the system. A type
 /// may have the same name there as that of another system.

@@ -37,6 +37,9 @@ pub enum Error {
     /// The labels of samples are not recorded. The recording goes on.
     #[error("labels are not recorded: {0}; the recording goes on without them")]
     Labels(String),
+    /// Profiles are not sent to a server. The recording goes on.
+    #[error("profiles are not sent: {0}; the recording goes on")]
+    Push(String),
     /// Node was built without an inspector, or does not offer it to this thread.
     #[error("not profiling this thread: it has no inspector (try CPU_PROF_SOURCE=v8)")]
     NoInspector,

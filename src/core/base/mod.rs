@@ -6,6 +6,7 @@ pub mod id_set;
 pub mod name_list;
 pub mod numbering;
 pub mod path_text;
+pub mod push_request;
 pub mod settings;
 pub mod stderr;
 pub mod system;

@@ -1,4 +1,4 @@
-//! The one line that a process may write to stderr.
+//! The lines that a process may write to stderr.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,10 +10,14 @@ use super::system;
 /// affects all of them. A failed write is ignored.
 pub fn warn_once(error: &Error) {
     static IS_WARNED: AtomicBool = AtomicBool::new(false);
-    if !matches!(error, Error::Terminated)
-        && !IS_WARNED.swap(true, Ordering::Relaxed)
-        && system::is_stderr_writable()
-    {
+    if !matches!(error, Error::Terminated) && !IS_WARNED.swap(true, Ordering::Relaxed) {
+        warn(error);
+    }
+}
+
+/// Writes an error to stderr. A failed write is ignored.
+pub fn warn(error: &Error) {
+    if system::is_stderr_writable() {
         let _ = writeln!(io::stderr(), "{}", error.line());
     }
 }

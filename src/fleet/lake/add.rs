@@ -15,7 +15,7 @@ const ATTEMPTS: usize = 20;
 
 /// What is added, as JavaScript passes it.
 #[derive(Debug, Deserialize)]
-pub(crate) struct AddRequest {
+pub struct AddRequest {
     repo: String,
     date: String,
     stem: String,
@@ -28,7 +28,7 @@ pub(crate) struct AddRequest {
 /// What became of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum AddOutcome {
+pub enum AddOutcome {
     Added,
     /// The run was there, and stays as it was.
     Present,
@@ -37,7 +37,7 @@ pub(crate) enum AddOutcome {
 
 impl Lake {
     /// Adds a run, unless it is there.
-    pub(crate) async fn add(&self, request: &AddRequest) -> Result<AddOutcome, LakeError> {
+    pub async fn add(&self, request: &AddRequest) -> Result<AddOutcome, LakeError> {
         let partition = Partition::of(&request.repo, &request.date).map_err(LakeError)?;
         let stem = stem_of(&request.stem)?;
         let upload = Upload::of(&partition, &stem, &request.folder)?;

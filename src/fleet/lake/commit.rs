@@ -17,7 +17,7 @@ use crate::store::objects::Objects;
 
 /// What is committed, as JavaScript passes it.
 #[derive(Debug, Deserialize)]
-pub(crate) struct CommitRequest {
+pub struct CommitRequest {
     repo: String,
     date: String,
     /// The number that the change is to have.
@@ -36,7 +36,7 @@ struct AddedFiles {
 
 impl Lake {
     /// Uploads files, and commits the change of them. Returns false if another change has the number.
-    pub(crate) async fn commit(&self, request: &CommitRequest) -> Result<bool, LakeError> {
+    pub async fn commit(&self, request: &CommitRequest) -> Result<bool, LakeError> {
         let partition = Partition::of(&request.repo, &request.date).map_err(LakeError)?;
         if !(1..=99_999_999).contains(&request.number) {
             return Err(LakeError(format!("{} is no number of a change", request.number)));

@@ -14,7 +14,7 @@ pub(super) const AT_ONCE: usize = 8;
 
 /// An address, with the settings of an object store.
 #[derive(Debug)]
-pub(crate) struct Lake {
+pub struct Lake {
     /// As the user wrote it.
     pub name: String,
     address: Address,
@@ -23,12 +23,12 @@ pub(crate) struct Lake {
 
 impl Lake {
     /// Reads an address. Nothing is opened. The error is for the user.
-    pub(crate) fn of(name: String, variables: Variables) -> Result<Self, LakeError> {
+    pub fn of(name: String, variables: Variables) -> Result<Self, LakeError> {
         let address = Address::parse(&name).map_err(LakeError)?;
         Ok(Self { name, address, variables })
     }
 
-    pub(crate) fn is_remote(&self) -> bool {
+    pub fn is_remote(&self) -> bool {
         self.address.is_remote()
     }
 

@@ -1,11 +1,12 @@
 //! What the commands do with a lake.
 
-pub(crate) mod add;
+pub mod add;
 mod cache;
-pub(crate) mod commit;
-pub(crate) mod handle;
-pub(crate) mod read;
+pub mod commit;
+pub mod handle;
+pub mod read;
 mod snapshot;
-pub(crate) mod sweep;
+pub mod sweep;
 mod temporary;
 mod upload;
+pub mod wait;

@@ -18,7 +18,7 @@ const ATTEMPTS: usize = 5;
 
 /// What is wanted, as JavaScript passes it.
 #[derive(Debug, Deserialize)]
-pub(crate) struct LiveRequest {
+pub struct LiveRequest {
     repo: Option<String>,
     /// The first day, and the last.
     from: Option<String>,
@@ -31,7 +31,7 @@ pub(crate) struct LiveRequest {
 /// What is live.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct LiveAnswer {
+pub struct LiveAnswer {
     partitions: Vec<LivePartition>,
     /// Paths of this machine, by table.
     files: BTreeMap<String, Vec<String>>,
@@ -56,7 +56,7 @@ struct LivePartition {
 
 impl Lake {
     /// Returns what is live, and paths of its files, which are fetched from a remote lake.
-    pub(crate) async fn live(&self, request: &LiveRequest) -> Result<LiveAnswer, LakeError> {
+    pub async fn live(&self, request: &LiveRequest) -> Result<LiveAnswer, LakeError> {
         for date in [&request.from, &request.to].into_iter().flatten() {
             if !is_date(date) {
                 return Err(LakeError(format!("{date:?} is no date as 2026-01-31")));

@@ -16,7 +16,7 @@ use crate::store::objects::Objects;
 /// What is removed, as JavaScript passes it.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct SweepRequest {
+pub struct SweepRequest {
     /// How long nobody must have read a file, milliseconds. It must be longer than any reading, and than any
     /// upload.
     grace_ms: u64,
@@ -24,7 +24,7 @@ pub(crate) struct SweepRequest {
 
 impl Lake {
     /// Removes files that nobody has read for the grace time. Returns their count.
-    pub(crate) async fn sweep(&self, request: &SweepRequest) -> Result<usize, LakeError> {
+    pub async fn sweep(&self, request: &SweepRequest) -> Result<usize, LakeError> {
         let grace = Duration::from_millis(request.grace_ms);
         let objects = self.open_to_read().await?;
         // Before the lists: a file that is written meanwhile is young, even if they take long.

@@ -5,7 +5,7 @@ use serde::Serialize;
 /// Counts of payloads.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct PushCounts {
+pub struct PushCounts {
     pub sent: u64,
     pub sent_bytes: u64,
     /// Payloads that wait, and the one that is being sent.

@@ -1,11 +1,12 @@
 //! Sends profiles, whose contents are not known here, to Pyroscope or to a collector of OpenTelemetry.
 
 mod answer;
-mod counts;
+pub mod counts;
+pub mod environment;
 mod line;
-pub(crate) mod options;
+pub mod options;
 mod pause;
 mod push_failure;
-pub(crate) mod query;
-pub(crate) mod sender;
+pub mod query;
+pub mod sender;
 mod target;

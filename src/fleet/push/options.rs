@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 /// The kind of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum ServerKind {
+pub enum ServerKind {
     Pyroscope,
     Otlp,
 }
 
 impl ServerKind {
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Pyroscope => "pyroscope",
             Self::Otlp => "otlp",
@@ -25,7 +25,7 @@ impl ServerKind {
 /// The settings of a sender. Headers are secrets, so they have no `Debug`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct PushOptions {
+pub struct PushOptions {
     /// Without: by the path.
     pub kind: Option<ServerKind>,
     pub headers: BTreeMap<String, String>,
@@ -54,7 +54,7 @@ impl Default for PushOptions {
 /// When a payload is sent again.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct RetryTimes {
+pub struct RetryTimes {
     /// The first pause.
     pub first_ms: u64,
     /// The longest pause.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// What stays in a query as it is.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
@@ -18,9 +18,9 @@ const MOST_SIGNS: usize = 512;
 const SERVICE: &str = "service_name";
 
 /// What is known of a profile.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct PushMeta {
+pub struct PushMeta {
     /// The name of the service.
     pub name: String,
     #[serde(default)]

@@ -10,7 +10,7 @@ use ureq::Agent;
 use super::answer::{Verdict, verdict_of, verdict_of_failure};
 use super::counts::PushCounts;
 use super::line::{Line, Payload, PushOutcome};
-use super::options::{PushOptions, RetryTimes};
+use super::options::{PushOptions, RetryTimes, ServerKind};
 use super::pause::pause_after;
 use super::push_failure::PushFailure;
 use super::query::PushMeta;
@@ -22,14 +22,14 @@ use crate::http_client::net_failure::NetFailure;
 const MOST_ANSWER: u64 = 64 << 10;
 
 /// A server, and the line before it.
-pub(crate) struct Sender {
+pub struct Sender {
     target: Arc<PushTarget>,
     line: Arc<Line>,
 }
 
 impl Sender {
     /// Reads the address, and starts the thread. The error is for the user, and has no secret.
-    pub(crate) fn open(url: &str, options: &PushOptions) -> Result<Self, String> {
+    pub fn open(url: &str, options: &PushOptions) -> Result<Self, String> {
         let target = Arc::new(PushTarget::of(url, options)?);
         let certificates = options.certificates.as_deref().map(str::as_bytes);
         // A proxy would get what is only for this machine.
@@ -51,21 +51,21 @@ impl Sender {
         Ok(Self { target, line })
     }
 
-    pub(crate) fn kind(&self) -> &'static str {
-        self.target.kind.name()
+    pub fn kind(&self) -> ServerKind {
+        self.target.kind
     }
 
     /// Takes a payload, and returns whether it was taken. Without room it waits, or drops the oldest.
-    pub(crate) fn offer(&self, meta: &PushMeta, body: Vec<u8>, waits: bool) -> bool {
+    pub fn offer(&self, meta: &PushMeta, body: Vec<u8>, waits: bool) -> bool {
         self.line.offer(Payload { query: self.target.query_of(meta), body }, waits)
     }
 
-    pub(crate) fn counts(&self) -> PushCounts {
+    pub fn counts(&self) -> PushCounts {
         self.line.counts()
     }
 
     /// Sends what waits until the time is over.
-    pub(crate) fn finish(&self, most: Duration) -> PushCounts {
+    pub fn finish(&self, most: Duration) -> PushCounts {
         self.line.finish(most)
     }
 }

@@ -10,7 +10,7 @@ use object_store::Error as ObjectError;
 /// A message for the user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct LakeError(pub String);
+pub struct LakeError(pub String);
 
 /// Why an exchange with a server failed.
 #[derive(Debug, Clone, PartialEq, Eq)]

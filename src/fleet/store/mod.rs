@@ -3,7 +3,7 @@
 pub(crate) mod address;
 mod connect;
 mod credentials;
-pub(crate) mod failure;
+pub mod failure;
 mod http;
 mod limits;
 pub(crate) mod objects;

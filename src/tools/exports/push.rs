@@ -1,25 +1,29 @@
 //! Functions that JavaScript calls to encode recordings for servers of profiles.
 #![allow(unsafe_code)] // napi's macros write it.
 
+use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::tools::JsSelection;
+use crate::push::names::ProfileNames;
 use crate::push::payload::EncodedProfile;
-use crate::push::reader::{PushReader, PushStep};
+use crate::push::reader::{PushReader, PushStep, WindowBegin, WindowOptions};
 use crate::read::selection::Selection;
 use cpu_prof_core::files::input::Failed;
+use cpu_prof_fleet::push::environment::PushEnvironment;
+use cpu_prof_fleet::push::options::ServerKind;
 
 /// A profile for a server.
 #[napi(object)]
 pub(crate) struct JsPayload {
-    /// `EncodedFacts` as JSON.
-    pub facts: String,
+    /// `PushMeta` as JSON.
+    pub meta: String,
     /// The gzipped body.
     pub body: Buffer,
 }
@@ -77,25 +81,46 @@ impl Task for PushWork {
             PushStep::Wait(ms) => (Vec::new(), Some(ms as f64), false),
             PushStep::End => (Vec::new(), None, true),
         };
-        let payload = |EncodedProfile { facts, body }: EncodedProfile| {
-            let facts = serde_json::to_string(&facts).unwrap_or_default();
-            JsPayload { facts, body: body.into() }
+        let payload = |EncodedProfile { meta, body }: EncodedProfile| {
+            let meta = serde_json::to_string(&meta).unwrap_or_default();
+            JsPayload { meta, body: body.into() }
         };
         let payloads = payloads.into_iter().map(payload).collect();
         Ok(JsPushStep { payloads, wait_ms, is_end, news })
     }
 }
 
-/// Returns a reader of the windows of files and folders. `options` are `WindowOptions` as JSON. The slice of the
-/// selection is of no use.
+/// The settings of a reader of windows.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ReaderOptions {
+    kind: ServerKind,
+    service: Option<String>,
+    tags: BTreeMap<String, String>,
+    window_ms: i64,
+    follows: bool,
+}
+
+/// Returns a reader of the windows of files and folders. `options` are `ReaderOptions` as JSON, which take
+/// precedence over the variables of the environment. The slice of the selection is of no use.
 #[napi(js_name = "cpuProfPushReader", catch_unwind)]
 pub(crate) fn push_reader(
     inputs: Vec<String>,
     options: String,
+    variables: HashMap<String, String>,
     selection: JsSelection,
 ) -> Result<External<Arc<Mutex<PushReader>>>> {
-    let options =
+    let options: ReaderOptions =
         serde_json::from_str(&options).map_err(|error| Error::from_reason(error.to_string()))?;
+    let environment = PushEnvironment::read(|name| variables.get(name).cloned());
+    let PushEnvironment { service, mut tags, .. } = environment.map_err(Error::from_reason)?;
+    tags.extend(options.tags);
+    let options = WindowOptions {
+        kind: options.kind,
+        names: ProfileNames { service: options.service.or(service), tags }.with_host(),
+        window_ms: options.window_ms,
+        begin: if options.follows { WindowBegin::Now } else { WindowBegin::Ended },
+    };
     let inputs: Vec<PathBuf> = inputs.into_iter().map(PathBuf::from).collect();
     let reader = PushReader::new(inputs, options, Selection::from(selection));
     Ok(External::new(Arc::new(Mutex::new(reader))))

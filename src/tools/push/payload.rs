@@ -4,30 +4,19 @@ use std::io;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use serde::{Deserialize, Serialize};
 
+use super::names::ProfileNames;
 use cpu_prof_core::format::otlp;
 use cpu_prof_core::format::pprof::write::write_series;
-use cpu_prof_core::profile::session::{Process, Session};
+use cpu_prof_core::profile::session::Session;
+use cpu_prof_fleet::push::options::ServerKind;
+use cpu_prof_fleet::push::query::PushMeta;
 
-/// A format that a server takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum PushFormat {
-    /// pprof, with the labels of the program alone: the server makes a series of each set of labels.
-    Pyroscope,
-    /// Profiles of OpenTelemetry.
-    Otlp,
-}
-
-/// What a server gets to know beside the profile.
-#[derive(Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct EncodedFacts {
+/// What is known of the process of a profile.
+#[derive(Debug, PartialEq)]
+pub(super) struct ProcessFacts {
     /// Name of the process: `server.js`.
     pub process: String,
-    /// Process id; 0 if unknown.
-    pub pid: i64,
     /// Start: milliseconds after 1970.
     pub from_ms: i64,
     /// End: milliseconds after 1970.
@@ -39,7 +28,7 @@ pub(crate) struct EncodedFacts {
 /// A body, and what it is of.
 #[derive(Debug)]
 pub(crate) struct EncodedProfile {
-    pub facts: EncodedFacts,
+    pub meta: PushMeta,
     /// Gzipped.
     pub body: Vec<u8>,
 }
@@ -48,39 +37,26 @@ pub(crate) struct EncodedProfile {
 /// process.
 pub(super) fn encode(
     session: &Session,
-    format: PushFormat,
-    attributes: &[(String, String)],
+    kind: ServerKind,
+    names: &ProfileNames,
 ) -> io::Result<Option<EncodedProfile>> {
     let ([process], [clock]) = (&session.processes[..], &session.clocks[..]) else {
         return Ok(None);
     };
     let wall_ms = |at_us: i64| clock.wall_us(at_us).unwrap_or(0).max(0) / 1000;
-    let facts = EncodedFacts {
+    let facts = ProcessFacts {
         process: process.name.clone(),
-        pid: process.pid,
         from_ms: wall_ms(clock.start_us),
         until_ms: wall_ms(clock.end_us),
         sample_rate: (1_000_000 / session.interval_us().max(1)).max(1),
     };
     let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
-    match format {
-        PushFormat::Pyroscope => write_series(session, &mut gzip)?,
-        PushFormat::Otlp => otlp::write(session, &resource(attributes, process), &mut gzip)?,
-    }
-    Ok(Some(EncodedProfile { facts, body: gzip.finish()? }))
-}
-
-/// Returns the attributes of a process, those of the user first.
-fn resource(attributes: &[(String, String)], process: &Process) -> Vec<(String, String)> {
-    let mut all = attributes.to_vec();
-    let mut add = |key: &str, value: String| {
-        if all.iter().all(|(known, _)| known != key) {
-            all.push((key.to_owned(), value));
+    match kind {
+        // The server makes a series of each set of labels, so only those of the program count.
+        ServerKind::Pyroscope => write_series(session, &mut gzip)?,
+        ServerKind::Otlp => {
+            otlp::write(session, &names.attributes(&process.name, process.pid), &mut gzip)?;
         }
-    };
-    add("service.name", process.name.clone());
-    if process.pid != 0 {
-        add("process.pid", process.pid.to_string());
     }
-    all
+    Ok(Some(EncodedProfile { meta: names.meta(&facts), body: gzip.finish()? }))
 }

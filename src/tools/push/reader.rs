@@ -5,15 +5,15 @@ use std::mem;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde::Deserialize;
-
-use super::payload::{EncodedProfile, PushFormat, encode};
+use super::names::ProfileNames;
+use super::payload::{EncodedProfile, encode};
 use crate::follow::follower::{Follower, Look, LookTime};
 use crate::read::load::Loaded;
 use crate::read::selection::Selection;
 use cpu_prof_core::files::input::Failed;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
 use cpu_prof_core::profile::session::{Clock, Process, Session};
+use cpu_prof_fleet::push::options::ServerKind;
 
 /// Time that a recording has to write its last samples after the end of a window, microseconds.
 const SETTLE_US: i64 = 2_000_000;
@@ -22,16 +22,25 @@ const SETTLE_US: i64 = 2_000_000;
 const NO_TIME: LookTime = LookTime::Window(i64::MAX, i64::MAX);
 
 /// What is wanted of a reader.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone)]
 pub(crate) struct WindowOptions {
-    pub format: PushFormat,
-    /// Attributes of all processes for OpenTelemetry, with `service.name`.
-    pub attributes: Vec<(String, String)>,
+    /// Kind of the server.
+    pub kind: ServerKind,
+    pub names: ProfileNames,
     /// Length of a window, milliseconds.
     pub window_ms: i64,
-    /// Whether recordings are followed from now on, until all have ended.
-    pub follows: bool,
+    pub begin: WindowBegin,
+}
+
+/// Where the first window begins, and whether there is more to come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WindowBegin {
+    /// With the recordings, which have ended.
+    Ended,
+    /// With the recordings, which are followed until all have ended.
+    Start,
+    /// Now: recordings are followed from now on, until all have ended.
+    Now,
 }
 
 /// What comes next.
@@ -76,10 +85,16 @@ impl<T> Default for News<T> {
     }
 }
 
+/// The most items that are known as told: a process can run for a year.
+const MOST_TOLD: usize = 100;
+
 impl<T: PartialEq + Clone> News<T> {
     fn add(&mut self, items: Vec<T>) {
         for item in items {
             if !self.told.contains(&item) {
+                if self.told.len() == MOST_TOLD {
+                    self.told.remove(0);
+                }
                 self.told.push(item.clone());
                 self.new.push(item);
             }
@@ -91,17 +106,17 @@ impl PushReader {
     /// Returns a reader of files and folders. Reads the starts of the files.
     pub(crate) fn new(inputs: Vec<PathBuf>, options: WindowOptions, selection: Selection) -> Self {
         let mut reader = Self {
-            options,
             selection,
             follower: Follower::default(),
             paths: Vec::new(),
             wholes: VecDeque::new(),
             at_us: None,
-            has_waited: false,
+            has_waited: options.begin == WindowBegin::Start,
+            options,
             notes: News::default(),
             failed: News::default(),
         };
-        if reader.options.follows {
+        if reader.follows() {
             reader.paths = inputs;
             return reader;
         }
@@ -128,10 +143,19 @@ impl PushReader {
         loop {
             let step = self.window()?;
             let is_empty = matches!(&step, PushStep::Window(payloads) if payloads.is_empty());
-            if !is_empty || self.options.follows {
+            if !is_empty || self.follows() {
                 return Ok(step);
             }
         }
+    }
+
+    /// Sets the files and folders that are followed from now on.
+    pub(crate) fn follow(&mut self, paths: Vec<PathBuf>) {
+        self.paths = paths;
+    }
+
+    fn follows(&self) -> bool {
+        self.options.begin != WindowBegin::Ended
     }
 
     /// Returns the remarks that are new.
@@ -158,19 +182,19 @@ impl PushReader {
         let Some(from_us) = self.at_us else {
             let look = self.look(NO_TIME);
             if look.end_us > look.start_us {
-                let is_late = self.options.follows && !self.has_waited;
+                let is_late = self.follows() && !self.has_waited;
                 self.at_us = Some(if is_late { look.end_us } else { look.start_us });
                 return Ok(PushStep::Window(Vec::new()));
             }
             // A program that starts has not written its first samples.
-            let can_come = self.options.follows && (look.growing > 0 || look.recordings == 0);
+            let can_come = self.follows() && (look.growing > 0 || look.recordings == 0);
             self.has_waited = true;
             let wait = PushStep::Wait(self.options.window_ms.min(SETTLE_US / 1000));
             return Ok(if can_come { wait } else { PushStep::End });
         };
         let to_us = from_us.saturating_add(self.options.window_ms.saturating_mul(1000));
         let look = self.look(LookTime::Window(from_us, to_us));
-        let is_growing = self.options.follows && look.growing > 0;
+        let is_growing = self.follows() && look.growing > 0;
         let left_us = to_us.saturating_add(SETTLE_US).saturating_sub(look.end_us);
         if is_growing && left_us > 0 {
             return Ok(PushStep::Wait((left_us / 1000).clamp(100, self.options.window_ms)));
@@ -198,7 +222,7 @@ impl PushReader {
     ) -> Result<Vec<EncodedProfile>, String> {
         self.notes.add(mem::take(&mut loaded.notes));
         self.failed.add(mem::take(&mut loaded.failed));
-        let WindowOptions { format, attributes, .. } = &self.options;
+        let WindowOptions { kind, names, .. } = &self.options;
         let Session { frames, labels, processes, clocks, .. } = loaded.session;
         let mut session = Session { frames, labels, ..Session::default() };
         let mut payloads = Vec::new();
@@ -212,7 +236,7 @@ impl PushReader {
             session.clocks = vec![Clock { boot: None, start_us, end_us, wall_zero_us: wall_zero }];
             process.clock = 0;
             session.processes = vec![process];
-            let payload = encode(&session, *format, attributes);
+            let payload = encode(&session, *kind, names);
             payloads.extend(payload.map_err(|error| format!("not encoded: {error}"))?);
         }
         Ok(payloads)

@@ -4,17 +4,20 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
 
-use super::payload::{EncodedProfile, PushFormat};
-use super::reader::{PushReader, PushStep, WindowOptions};
+use super::names::ProfileNames;
+use super::payload::EncodedProfile;
+use super::reader::{PushReader, PushStep, WindowBegin, WindowOptions};
 use crate::read::filter::{Filter, StackFilter};
 use crate::read::label_filter::LabelFilter;
 use crate::read::selection::Selection;
 use cpu_prof_core::format::pprof::read::read_bytes;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
 use cpu_prof_core::testing::traces::{MAIN, MERGED, WORKER};
+use cpu_prof_fleet::push::options::ServerKind;
 
 fn options(window_ms: i64, follows: bool) -> WindowOptions {
-    WindowOptions { format: PushFormat::Pyroscope, attributes: Vec::new(), window_ms, follows }
+    let begin = if follows { WindowBegin::Now } else { WindowBegin::Ended };
+    WindowOptions { kind: ServerKind::Pyroscope, names: ProfileNames::default(), window_ms, begin }
 }
 
 fn reader(inputs: &[PathBuf], options: WindowOptions) -> PushReader {
@@ -61,18 +64,18 @@ fn windows_have_all_of_the_time_once() {
     let whole = windows(reader(&inputs, options(3_600_000, false)));
     assert_eq!(whole.len(), 1);
     let [all] = &whole[0][..] else { panic!("two threads of one process are one profile") };
-    let (from_ms, until_ms) = (all.facts.from_ms, all.facts.until_ms);
-    assert!(from_ms > 1_000_000_000_000 && until_ms > from_ms, "{:?}", all.facts);
+    let (from_ms, until_ms) = (all.meta.from_ms, all.meta.until_ms);
+    assert!(from_ms > 1e12 && until_ms > from_ms, "{:?}", all.meta);
     for window_ms in [1, 2, 7] {
         let parts = windows(reader(&inputs, options(window_ms, false)));
         let parts: Vec<&EncodedProfile> = parts.iter().flatten().collect();
         assert!(parts.len() > 1, "{window_ms}");
         assert_eq!(parts.iter().map(|part| time_us(part)).sum::<u64>(), time_us(all));
-        assert!(parts.iter().all(|part| part.facts.process == all.facts.process));
+        assert!(parts.iter().all(|part| part.meta.name == all.meta.name));
         for pair in parts.windows(2) {
-            assert!(pair[0].facts.until_ms <= pair[1].facts.from_ms + 1);
+            assert!(pair[0].meta.until_ms <= pair[1].meta.from_ms + 1.0);
         }
-        assert!(parts[0].facts.from_ms - from_ms <= 1);
+        assert!(parts[0].meta.from_ms - from_ms <= 1.0);
     }
     // A folder is read as its files.
     let folder = windows(reader(&[dir.path().to_owned()], options(3_600_000, false)));

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::given_value::GivenValue;
 use super::name_pattern::NamePattern;
 use super::node_options::diagnostic_dir;
+use super::push;
 use super::start::{SocketFolder, StartMode};
 use super::values::{Categories, Formats, HistoryLimits, IgnoreList, Source};
 use crate::base::error::Error;
@@ -50,6 +51,8 @@ pub struct Config {
     pub every: Duration,
     /// The most such recordings whose files are kept.
     pub max_recordings: usize,
+    /// Length of the windows in which the process sends its profiles; none if it sends none.
+    pub push_window: Option<Duration>,
 }
 
 /// Type of a setting's value in code.
@@ -295,6 +298,7 @@ impl Config {
             max_recordings: find(&MAX_RECORDINGS)
                 .number((1, 1000), "recordings")?
                 .map_or(10, |number| number as usize),
+            push_window: push::window(&env, formats)?,
             interval_us: find(&INTERVAL).number((1, 1_000_000), "microseconds")?.unwrap_or(1000),
             flush_interval: find(&FLUSH_INTERVAL)
                 .number((10, 60_000), "milliseconds")?

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use super::config::{Config, SETTINGS};
+use super::push;
 use super::run_folder::Run;
 use crate::base::error::Error;
 
@@ -61,7 +62,11 @@ pub struct GivenSettings {
 impl GivenSettings {
     /// Returns what is given now. `options` are those in code.
     pub fn now(options: HashMap<String, String>, exec_argv: &[String]) -> Self {
-        let names = SETTINGS.iter().filter_map(|setting| setting.variable).chain(["NODE_OPTIONS"]);
+        let names = SETTINGS.iter().filter_map(|setting| setting.variable).chain([
+            "NODE_OPTIONS",
+            push::ADDRESS,
+            push::EVERY,
+        ]);
         Self {
             options,
             variables: names.filter_map(|name| Some((name, variable(name)?))).collect(),

@@ -7,6 +7,7 @@ mod given_value;
 mod name_label;
 pub mod name_pattern;
 mod node_options;
+pub mod push;
 pub mod run_folder;
 pub mod start;
 pub mod values;

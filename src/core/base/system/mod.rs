@@ -5,6 +5,7 @@
 mod common_socket;
 pub mod cpu_times;
 mod listed_process;
+pub mod neighbour;
 // Here for its tests, which run on every system.
 #[cfg(any(target_os = "macos", test))]
 mod process_arguments;

@@ -1,6 +1,7 @@
 //! What the recorded thread and the writer thread share.
 
 pub(crate) mod event_buffer;
+pub(crate) mod growing_traces;
 pub(crate) mod javascript_threads;
 pub(crate) mod label_sets;
 pub(crate) mod pending_exit;

@@ -6,6 +6,7 @@ use std::mem;
 use std::path::{Path, PathBuf};
 
 use super::complete_segment::{CompleteSegment, SegmentContents};
+use crate::record::link::growing_traces::GrowingTrace;
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::name_pattern::FileNames;
 use cpu_prof_core::base::system::files::{self, FileId};
@@ -27,6 +28,7 @@ pub(crate) struct LiveTrace {
     pub length: u64,
     /// Memory for the bytes of the next write.
     buffer: Vec<u8>,
+    growing: GrowingTrace,
 }
 
 impl LiveTrace {
@@ -42,7 +44,8 @@ impl LiveTrace {
         let file = GuardedFile::new(file);
         let end = head.len() as u64;
         let length = end + FOOTER.len() as u64;
-        let trace = Self { path, file, end, length, buffer: Vec::new() };
+        let growing = GrowingTrace::of(path.clone());
+        let trace = Self { path, file, end, length, buffer: Vec::new(), growing };
         match trace.write_at(&[head, FOOTER].concat(), 0) {
             Ok(()) => Ok(trace),
             Err(source) => {
@@ -117,6 +120,7 @@ impl LiveTrace {
             let _ = fs::remove_file(&path);
             return Err(Error::Removed(path, source));
         }
+        self.growing = GrowingTrace::of(path.clone());
         (self.path, self.file) = (path, GuardedFile::new(copy));
         Ok(())
     }

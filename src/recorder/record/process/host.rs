@@ -7,7 +7,7 @@ use std::time::Duration;
 use chrono::{FixedOffset, Offset, Utc};
 use napi::bindgen_prelude::retain_current_module_for_unload_safety;
 
-use super::signals;
+use super::{push, signals};
 use crate::record::link::pending_exit;
 use crate::record::writer::handle::Writer;
 use crate::sampler::v8::Callback;
@@ -33,10 +33,11 @@ static PROCESS: OnceLock<HostProcess> = OnceLock::new();
 
 impl HostProcess {
     /// Returns the process. The first call starts its threads. `rotate` takes a window; it runs on
-    /// each recorded thread.
+    /// each recorded thread. With `push_window`, windows of this length are sent to a server.
     pub(crate) fn get_or_start(
         program: impl FnOnce() -> Program,
         rotate: Callback,
+        push_window: Option<Duration>,
     ) -> Result<&'static Self, Error> {
         if let Some(process) = PROCESS.get() {
             return Ok(process);
@@ -49,6 +50,9 @@ impl HostProcess {
             Error::Unavailable(format!("the writer thread could not be started: {error}"))
         })?;
         signals::watch(finish_all)?;
+        if let Some(window) = push_window {
+            push::start(window);
+        }
         let time_zone = FixedOffset::east_opt(system::utc_offset_s()).unwrap_or(Utc.fix());
         let process = Self { program: program(), time_zone, writer };
         // Two threads can get here at once. The writer thread of the second one ends when its queue

@@ -9,20 +9,11 @@ use napi::bindgen_prelude::*;
 use napi_derive::napi;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tokio::runtime;
 
-use super::work::FleetWork;
-use crate::lake::handle::Lake;
-use crate::store::failure::LakeError;
-
-/// Threads for requests that run side by side.
-const THREADS: usize = 8;
-
-/// Returns the version of the package that this addon belongs to.
-#[napi(js_name = "cpuProfVersion", catch_unwind)]
-pub(crate) fn version() -> &'static str {
-    env!("CARGO_PKG_VERSION")
-}
+use super::tools::Work;
+use cpu_prof_fleet::lake::handle::Lake;
+use cpu_prof_fleet::lake::wait::wait_for;
+use cpu_prof_fleet::store::failure::LakeError;
 
 /// Reads the address of a lake, `variables` are those of an object store: `AWS_…`. Nothing is opened.
 #[napi(js_name = "cpuProfLakeOpen", catch_unwind)]
@@ -42,25 +33,25 @@ pub(crate) fn is_remote(lake: &External<Arc<Lake>>) -> bool {
 
 /// Adds a run. Takes an `AddRequest`, and returns an `AddOutcome`.
 #[napi(js_name = "cpuProfLakeAdd", catch_unwind)]
-pub(crate) fn add(lake: &External<Arc<Lake>>, request: String) -> AsyncTask<FleetWork> {
+pub(crate) fn add(lake: &External<Arc<Lake>>, request: String) -> AsyncTask<Work> {
     task(lake, request, async |lake, request| lake.add(&request).await)
 }
 
 /// Tells what is live, and gets the files. Takes a `LiveRequest`, and returns a `LiveAnswer`.
 #[napi(js_name = "cpuProfLakeLive", catch_unwind)]
-pub(crate) fn live(lake: &External<Arc<Lake>>, request: String) -> AsyncTask<FleetWork> {
+pub(crate) fn live(lake: &External<Arc<Lake>>, request: String) -> AsyncTask<Work> {
     task(lake, request, async |lake, request| lake.live(&request).await)
 }
 
 /// Commits a change. Takes a `CommitRequest`, and returns whether no other change has the number.
 #[napi(js_name = "cpuProfLakeCommit", catch_unwind)]
-pub(crate) fn commit(lake: &External<Arc<Lake>>, request: String) -> AsyncTask<FleetWork> {
+pub(crate) fn commit(lake: &External<Arc<Lake>>, request: String) -> AsyncTask<Work> {
     task(lake, request, async |lake, request| lake.commit(&request).await)
 }
 
 /// Removes what nobody reads. Takes a `SweepRequest`, and returns the count of removed files.
 #[napi(js_name = "cpuProfLakeSweep", catch_unwind)]
-pub(crate) fn sweep(lake: &External<Arc<Lake>>, request: String) -> AsyncTask<FleetWork> {
+pub(crate) fn sweep(lake: &External<Arc<Lake>>, request: String) -> AsyncTask<Work> {
     task(lake, request, async |lake, request| lake.sweep(&request).await)
 }
 
@@ -69,16 +60,11 @@ fn task<R: DeserializeOwned, A: Serialize>(
     lake: &External<Arc<Lake>>,
     request: String,
     work: impl AsyncFnOnce(&Lake, R) -> std::result::Result<A, LakeError> + Send + 'static,
-) -> AsyncTask<FleetWork> {
+) -> AsyncTask<Work> {
     let lake = Arc::clone(lake);
-    FleetWork::task(move || {
+    Work::task(move || {
         let request = serde_json::from_str(&request).map_err(|error| error.to_string())?;
-        let runtime = runtime::Builder::new_current_thread()
-            .enable_time()
-            .max_blocking_threads(THREADS)
-            .build()
-            .map_err(|error| format!("threads cannot be started: {error}"))?;
-        let answer = runtime.block_on(work(&lake, request)).map_err(|error| error.0)?;
+        let answer = wait_for(work(&lake, request)).map_err(|error| error.0)?;
         serde_json::to_string(&answer).map_err(|error| error.to_string())
     })
 }

@@ -2,23 +2,38 @@
 //! answers are JSON.
 #![allow(unsafe_code)] // napi's macros write it.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
-use super::work::FleetWork;
-use crate::push::options::PushOptions;
-use crate::push::query::PushMeta;
-use crate::push::sender::Sender;
+use super::tools::Work;
+use cpu_prof_fleet::push::environment::{ADDRESS, PushEnvironment};
+use cpu_prof_fleet::push::options::PushOptions;
+use cpu_prof_fleet::push::query::PushMeta;
+use cpu_prof_fleet::push::sender::Sender;
 
-/// Opens a sender, which has a thread until it is finished or dropped. Takes `PushOptions`.
+/// Opens a sender, which has a thread until it is finished or dropped. Takes `PushOptions`, which take
+/// precedence over the variables of the environment, as the address does.
 #[napi(js_name = "cpuProfPushOpen", catch_unwind)]
-pub(crate) fn open(url: String, options: String) -> Result<External<Arc<Sender>>> {
+pub(crate) fn open(
+    url: Option<String>,
+    options: String,
+    variables: HashMap<String, String>,
+) -> Result<External<Arc<Sender>>> {
     // An error of serde could have a part of a header.
-    let options: PushOptions = serde_json::from_str(&options)
+    let mut options: PushOptions = serde_json::from_str(&options)
         .map_err(|_| Error::from_reason("the options of the sender have a wrong form"))?;
+    let environment = PushEnvironment::read(|name| variables.get(name).cloned());
+    let environment = environment.map_err(Error::from_reason)?;
+    environment.complete(&mut options);
+    let url = url.or(environment.url).ok_or_else(|| {
+        Error::from_reason(format!(
+            "no server is named: use --to http://localhost:4040, or set {ADDRESS}"
+        ))
+    })?;
     let sender = Sender::open(&url, &options).map_err(Error::from_reason)?;
     Ok(External::new(Arc::new(sender)))
 }
@@ -26,7 +41,7 @@ pub(crate) fn open(url: String, options: String) -> Result<External<Arc<Sender>>
 /// Returns the kind of the server: `pyroscope` or `otlp`.
 #[napi(js_name = "cpuProfPushKind", catch_unwind)]
 pub(crate) fn kind(sender: &External<Arc<Sender>>) -> &'static str {
-    sender.kind()
+    sender.kind().name()
 }
 
 /// Offers a payload. Takes `PushMeta`, and returns whether the payload was taken.
@@ -36,9 +51,9 @@ pub(crate) fn offer(
     meta: String,
     body: Buffer,
     waits: bool,
-) -> AsyncTask<FleetWork> {
+) -> AsyncTask<Work> {
     let (sender, body) = (Arc::clone(sender), body.to_vec());
-    FleetWork::task(move || {
+    Work::task(move || {
         let meta: PushMeta = serde_json::from_str(&meta)
             .map_err(|error| format!("what is told of a profile: {error}"))?;
         Ok(sender.offer(&meta, body, waits).to_string())
@@ -53,10 +68,10 @@ pub(crate) fn state(sender: &External<Arc<Sender>>) -> Result<String> {
 
 /// Sends what waits until the time is over, and ends the thread. Returns `PushCounts`.
 #[napi(js_name = "cpuProfPushFinish", catch_unwind)]
-pub(crate) fn finish(sender: &External<Arc<Sender>>, timeout_ms: f64) -> AsyncTask<FleetWork> {
+pub(crate) fn finish(sender: &External<Arc<Sender>>, timeout_ms: f64) -> AsyncTask<Work> {
     let most = Duration::from_millis(timeout_ms.max(0.0) as u64);
     let sender = Arc::clone(sender);
-    FleetWork::task(move || {
+    Work::task(move || {
         serde_json::to_string(&sender.finish(most)).map_err(|error| error.to_string())
     })
 }
