@@ -19,7 +19,7 @@ use crate::read::file::ReadFile;
 use crate::read::load::Loaded;
 use crate::read::originals::Originals;
 use crate::read::selection::Selection;
-use crate::read::sniff::end_of;
+use crate::read::sniff::{FileEnd, end_of};
 
 /// Time without growth from which a recording counts as one that does not grow, unless its process is
 /// alive on this machine.
@@ -62,6 +62,9 @@ pub(crate) struct Look {
     pub modified: Option<SystemTime>,
     /// Time since a recording last grew.
     pub silent: Duration,
+    /// Time up to which all recordings that can grow have their samples, microseconds. Only a look for a window
+    /// tells. A thread that is blocked in a call keeps its samples until the call returns.
+    pub flushed_us: i64,
     /// Count of the recordings that grow, or can grow.
     pub growing: usize,
     /// Count of all recordings, also of those without an event so far.
@@ -91,6 +94,8 @@ struct Followed {
     head: RecordingHead,
     /// Time of the last event, microseconds.
     end_us: i64,
+    /// Time up to which the file has all samples, as far as the last look for a window knows, microseconds.
+    flushed_us: i64,
     is_complete: bool,
     /// When the file last changed, by the clock of the file system.
     modified: SystemTime,
@@ -137,7 +142,9 @@ impl Follower {
             LookTime::Last(length_us) => (end_us.saturating_sub(length_us).max(start_us), end_us),
             LookTime::Window(from_us, to_us) => (from_us, to_us),
         };
-        let growing = unfinished_alive + of_clock.iter().filter(|(_, one)| one.can_grow()).count();
+        let growing = of_clock.iter().filter(|(_, one)| one.can_grow());
+        let flushed_us = growing.clone().map(|(_, one)| one.flushed_us).min().unwrap_or(end_us);
+        let growing = unfinished_alive + growing.count();
         let modified = of_clock.iter().map(|(_, one)| one.modified).max();
         let recordings = unfinished + of_clock.len();
         let mut slices = Vec::new();
@@ -159,7 +166,18 @@ impl Follower {
         }
         self.last_from_us = from_us;
         let silent = self.silent(end_us, modified);
-        Look { loaded, start_us, from_us, to_us, end_us, modified, silent, growing, recordings }
+        Look {
+            loaded,
+            start_us,
+            from_us,
+            to_us,
+            end_us,
+            modified,
+            silent,
+            flushed_us,
+            growing,
+            recordings,
+        }
     }
 
     /// Reads what is new of all files, up to a time, microseconds.
@@ -235,9 +253,10 @@ impl FileKind {
 
 impl Followed {
     fn of(input: &Input, head: RecordingHead) -> Self {
-        let (end_us, ending) = end_of(input);
+        let FileEnd { last_us, flushed_us, ending } = end_of(input);
         Self {
-            end_us: end_us.unwrap_or(head.start_us).max(head.start_us),
+            end_us: last_us.unwrap_or(head.start_us).max(head.start_us),
+            flushed_us: flushed_us.unwrap_or(head.start_us),
             is_complete: ending.is_some(),
             modified: modified(input),
             grew: None,
@@ -257,8 +276,9 @@ impl Followed {
                 (self.end_us, self.is_complete) = (trace.end_us, trace.is_complete);
             }
             _ => {
-                let (end_us, ending) = end_of(input);
-                self.end_us = end_us.unwrap_or(self.end_us);
+                let FileEnd { last_us, flushed_us, ending } = end_of(input);
+                self.end_us = last_us.unwrap_or(self.end_us);
+                self.flushed_us = flushed_us.unwrap_or(self.flushed_us);
                 self.is_complete = ending.is_some();
             }
         }

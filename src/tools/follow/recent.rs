@@ -95,10 +95,10 @@ impl RecentTrace {
         }
         let tail = &self.appended.tail;
         let end = [b"\n", &tail[tail.len().saturating_sub(END_BYTES)..]].concat();
-        let (last_us, ending) = end_of_text(&end);
+        let end = end_of_text(&end);
         let settled_us = self.recent.back().map_or(self.old_until_us, |lines| lines.until_us);
-        self.end_us = last_us.unwrap_or(settled_us).max(settled_us).max(self.head.start_us);
-        self.is_complete = ending.is_some();
+        self.end_us = end.last_us.unwrap_or(settled_us).max(settled_us).max(self.head.start_us);
+        self.is_complete = end.ending.is_some();
         Ok(())
     }
 

@@ -18,6 +18,10 @@ use cpu_prof_fleet::push::options::ServerKind;
 /// Time that a recording has to write its last samples after the end of a window, microseconds.
 const SETTLE_US: i64 = 2_000_000;
 
+/// Time for which a window waits for a thread that is blocked in a call, and so keeps its samples,
+/// microseconds.
+const MOST_BLOCKED_US: i64 = 60_000_000;
+
 /// A look at this only tells which recordings there are.
 const NO_TIME: LookTime = LookTime::Window(i64::MAX, i64::MAX);
 
@@ -195,7 +199,8 @@ impl PushReader {
         let to_us = from_us.saturating_add(self.options.window_ms.saturating_mul(1000));
         let look = self.look(LookTime::Window(from_us, to_us));
         let is_growing = self.follows() && look.growing > 0;
-        let left_us = to_us.saturating_add(SETTLE_US).saturating_sub(look.end_us);
+        let flushed_us = look.flushed_us.max(look.end_us.saturating_sub(MOST_BLOCKED_US));
+        let left_us = to_us.saturating_add(SETTLE_US).saturating_sub(flushed_us);
         if is_growing && left_us > 0 {
             return Ok(PushStep::Wait((left_us / 1000).clamp(100, self.options.window_ms)));
         }

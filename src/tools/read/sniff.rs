@@ -156,7 +156,8 @@ pub(crate) fn sniff(index: usize, input: &Input) -> Result<SniffedFile, String> 
                 if let Some(recording) = &mut recording {
                     if recorded.has_begun() {
                         recording.start_us = head.ts(text).unwrap_or_default();
-                        (recording.end_us, recording.ending) = end_of(input);
+                        let end = end_of(input);
+                        (recording.end_us, recording.ending) = (end.last_us, end.ending);
                         return Ok(SniffedFile::Recording(recording.clone()));
                     }
                     if head.name(text) == b"TracingStartedInBrowser" {
@@ -337,23 +338,36 @@ fn cpuprofile(index: usize, input: &Input) -> Result<SniffedFile, String> {
     }))
 }
 
-/// Returns the latest time near the end of a trace that is not compressed: microseconds, and how
-/// the process ended.
-pub(crate) fn end_of(input: &Input) -> (Option<i64>, Option<ProcessEnding>) {
-    last_bytes(input).map_or((None, None), |end| end_of_text(&end))
+/// What the last bytes of a trace tell.
+#[derive(Debug, Default)]
+pub(crate) struct FileEnd {
+    /// The latest time, microseconds.
+    pub last_us: Option<i64>,
+    /// The time of the last heartbeat, microseconds: samples before are in the file. Other events can be later
+    /// than samples that V8 still has.
+    pub flushed_us: Option<i64>,
+    /// How the process ended.
+    pub ending: Option<ProcessEnding>,
 }
 
-/// Returns the latest time in the last bytes of a trace: microseconds, and how the process ended. Skips
-/// the first line, which may be cut off.
-pub(crate) fn end_of_text(end: &[u8]) -> (Option<i64>, Option<ProcessEnding>) {
-    let (mut last_us, mut ending) = (None, None);
-    for (event, head) in last_events(end) {
-        last_us = last_us.max(head.ts(event));
-        if head.name(event) == b"trace.end" {
-            ending = Some(ending_of(event).unwrap_or_default());
+/// Reads the end of a trace that is not compressed.
+pub(crate) fn end_of(input: &Input) -> FileEnd {
+    last_bytes(input).map_or_else(|_| FileEnd::default(), |end| end_of_text(&end))
+}
+
+/// Reads the last bytes of a trace. Skips the first line, which may be cut off.
+pub(crate) fn end_of_text(text: &[u8]) -> FileEnd {
+    let mut end = FileEnd::default();
+    for (event, head) in last_events(text) {
+        let at_us = head.ts(event);
+        end.last_us = end.last_us.max(at_us);
+        match head.name(event) {
+            b"thread.flush" => end.flushed_us = end.flushed_us.max(at_us),
+            b"trace.end" => end.ending = Some(ending_of(event).unwrap_or_default()),
+            _ => {}
         }
     }
-    (last_us, ending)
+    end
 }
 
 /// Returns how the process ended, according to the last event of its recording.
