@@ -75,7 +75,10 @@ test('windows are sent while the program runs, and come once', async (t) => {
   // At the border of a window, a time without a core can count as idle. A lost window would be a fifth.
   assert.ok(Math.abs(sentMs - recordedMs) < 0.1 * recordedMs, `${sentMs} of ${recordedMs} ms`)
   program.disconnect()
-  assert.deepEqual([...(await once(program, 'exit')), output], [0, null, { stdout: '', stderr: '' }])
+  assert.deepEqual(
+    [...(await once(program, 'exit')), output],
+    [0, null, { stdout: '', stderr: '' }],
+  )
   for (const file of tracesIn(dir)) {
     assert.ok(!fs.readFileSync(file, 'utf8').includes(SECRET))
   }

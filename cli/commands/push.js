@@ -30,7 +30,10 @@ function define(program) {
         'otlp',
       ]),
     )
-    .option('--service <name>', 'name of the service (default: that of the process)')
+    .option(
+      '--service <name>',
+      'name of the service (default: CPU_PROF_PUSH_SERVICE, or the process)',
+    )
     .option('--tag <key=value>', 'a label of all profiles; several times for several', collectTag)
     .addOption(
       new Option('--every <time>', 'length of a window')
