@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::payload::ProcessFacts;
 use cpu_prof_fleet::push::query::PushMeta;
 
 /// The tag with the name of the machine.
@@ -42,16 +41,14 @@ impl ProfileNames {
         all.into_iter().collect()
     }
 
-    /// Returns what Pyroscope gets to know. A pid would make a series of its own.
-    pub(super) fn meta(&self, facts: &ProcessFacts) -> PushMeta {
-        let process = [("process".to_owned(), facts.process.clone())];
-        let process = process.into_iter().filter(|_| self.service.is_some());
+    /// Returns what Pyroscope gets to know of a process, beside the times. A pid would make a series of its own.
+    pub(super) fn meta(&self, process: &str) -> PushMeta {
+        let label = [("process".to_owned(), process.to_owned())];
+        let label = label.into_iter().filter(|_| self.service.is_some());
         PushMeta {
-            name: self.service.clone().unwrap_or_else(|| facts.process.clone()),
-            labels: process.chain(self.tags.clone()).collect(),
-            from_ms: facts.from_ms as f64,
-            until_ms: facts.until_ms as f64,
-            sample_rate: facts.sample_rate as f64,
+            name: self.service.clone().unwrap_or_else(|| process.to_owned()),
+            labels: label.chain(self.tags.clone()).collect(),
+            ..PushMeta::default()
         }
     }
 }

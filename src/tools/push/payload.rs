@@ -12,19 +12,6 @@ use cpu_prof_core::profile::session::Session;
 use cpu_prof_fleet::push::options::ServerKind;
 use cpu_prof_fleet::push::query::PushMeta;
 
-/// What is known of the process of a profile.
-#[derive(Debug, PartialEq)]
-pub(super) struct ProcessFacts {
-    /// Name of the process: `server.js`.
-    pub process: String,
-    /// Start: milliseconds after 1970.
-    pub from_ms: i64,
-    /// End: milliseconds after 1970.
-    pub until_ms: i64,
-    /// Samples in a second.
-    pub sample_rate: i64,
-}
-
 /// A body, and what it is of.
 #[derive(Debug)]
 pub(crate) struct EncodedProfile {
@@ -43,12 +30,12 @@ pub(super) fn encode(
     let ([process], [clock]) = (&session.processes[..], &session.clocks[..]) else {
         return Ok(None);
     };
-    let wall_ms = |at_us: i64| clock.wall_us(at_us).unwrap_or(0).max(0) / 1000;
-    let facts = ProcessFacts {
-        process: process.name.clone(),
+    let wall_ms = |at_us: i64| (clock.wall_us(at_us).unwrap_or(0).max(0) / 1000) as f64;
+    let meta = PushMeta {
         from_ms: wall_ms(clock.start_us),
         until_ms: wall_ms(clock.end_us),
-        sample_rate: (1_000_000 / session.interval_us().max(1)).max(1),
+        sample_rate: (1_000_000 / session.interval_us().max(1)).max(1) as f64,
+        ..names.meta(&process.name)
     };
     let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
     match kind {
@@ -58,5 +45,5 @@ pub(super) fn encode(
             otlp::write(session, &names.attributes(&process.name, process.pid), &mut gzip)?;
         }
     }
-    Ok(Some(EncodedProfile { meta: names.meta(&facts), body: gzip.finish()? }))
+    Ok(Some(EncodedProfile { meta, body: gzip.finish()? }))
 }
