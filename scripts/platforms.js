@@ -2,7 +2,7 @@
 
 // Builds targets, and runs the smoke suite of each, from the packed packages alone:
 // `node scripts/platforms.js linux-x64-musl win32-x64`. Other systems are emulated: qemu, Wine, another
-// loader. `--built` takes the addons that are in the root. `--native` runs the suite with the Node of
+// loader. `--build` only builds, and `--built` takes the addons that are in the root. `--native` runs the suite with the Node of
 // this script and the addons in the root, for a target that is this machine. Without a target: all that
 // can be built here. docs/platforms.md has the results.
 
@@ -42,6 +42,7 @@ function runSuite(target, isNative) {
 function main() {
   const options = /** @type {const} */ ({
     native: { type: 'boolean', default: false },
+    build: { type: 'boolean', default: false },
     built: { type: 'boolean', default: false },
   })
   const { values, positionals } = parseArgs({ options, allowPositionals: true })
@@ -51,9 +52,10 @@ function main() {
   for (const target of targets) {
     console.log(`${target}: ${targetOf(target).title}`)
     const problems = values.native || values.built ? [] : buildAndInspect(target)
-    if (runSuite(target, values.native) > 0 || problems.length > 0) failed.push(target)
+    const failures = values.build ? 0 : runSuite(target, values.native)
+    if (failures > 0 || problems.length > 0) failed.push(target)
   }
-  console.log(failed.length === 0 ? 'every target passed' : `failed: ${failed.join(', ')}`)
+  console.log(failed.length === 0 ? 'no target failed' : `failed: ${failed.join(', ')}`)
   process.exitCode = failed.length === 0 ? 0 : 1
 }
 
