@@ -99,6 +99,8 @@ async function openLake(lake, { tables = TABLES, ...range } = {}, project = proc
     instance.closeSync()
   }
   try {
+    // The check, the view and each query read the ends of all files: files of a lake do not change.
+    await connection.run('SET parquet_metadata_cache = true')
     for (const table of tables) await addView(connection, table, files[table] ?? [])
     await lock(
       connection,
