@@ -9,6 +9,7 @@ const path = require('node:path')
 const { DuckDBInstance } = require('@duckdb/node-api')
 const { openLake } = require('../cli/lake/duckdb.js')
 const { COLUMNS } = require('../cli/lake/schema.js')
+const { costliest } = require('../cli/lake/top.js')
 const queries = require('../cli/lake/query/queries.js')
 
 const [RUNS, FUNCTIONS, ROUNDS] = [10_000, 1_180, 3].map(
@@ -90,16 +91,19 @@ async function main() {
     console.log(`${RUNS} runs of ${FUNCTIONS} functions, ${files} files, ${columns} columns`)
     const keys = { key_package: '(own code)', key_file: 'src/file-3.js', key_function: 'function3' }
     const view = /** @type {const} */ ({ by: 'commit', total: false, absolute: false })
-    /** @param {string} sql @param {Record<string, string>} [params] */
-    const ask = async (sql, params) => {
+    const all = { where: '1 = 1', params: {} }
+    /** @param {(lake: import('../cli/lake/duckdb.js').Lake) => Promise<any[]>} question */
+    const ask = async (question) => {
       const opened = await openLake(lake, { tables: [...TABLES] })
-      const rows = await opened.query(sql, params)
+      const rows = await question(opened)
       opened.close()
       if (rows.length === 0) throw new Error('no rows')
     }
-    await measure('open', () => ask("SELECT count(*) FROM groups WHERE kind = 'run'"))
-    await measure('top', () => ask(queries.top('function', '1 = 1', 10)))
-    await measure('trend', () => ask(queries.trend('function', '1 = 1', view), keys))
+    await measure('open', () => ask((lake) => lake.query(queries.summary(all.where))))
+    await measure('top', () => ask((lake) => costliest(lake, all, { kind: 'function', rows: 10 })))
+    await measure('trend', () =>
+      ask((lake) => lake.query(queries.trend('function', all.where, view), keys)),
+    )
   } finally {
     fs.rmSync(lake, { recursive: true })
   }

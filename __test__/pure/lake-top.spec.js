@@ -102,6 +102,19 @@ test('rows are of what is asked for', async () => {
   assert.deepEqual(notes, ['the runs are of 2 repositories (--repo chooses one)'])
 })
 
+test('functions of one name in other files are other rows, and not all are among the largest', async () => {
+  const functions = [30, 10, 20].map((ms, at) => ({
+    ...{ function: "it's", file: `src/${at}.js`, self: ms * 1000 },
+  }))
+  const lake = await writeLake([{ start: '2026-11-01 00:00:00', functions }])
+  const { rows } = await json('top', lake, '--top', '2')
+  const found = rows.map((/** @type {any} */ { place, selfMs }) => [place, selfMs])
+  assert.deepEqual(found, [
+    ['src/0.js', 30],
+    ['src/2.js', 20],
+  ])
+})
+
 test('runs are chosen by their facts, and by whole days', async () => {
   const lake = await writeLake(RUNS)
   for (const [args, expected] of /** @type {[string[], number][]} */ ([

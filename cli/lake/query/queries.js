@@ -6,6 +6,7 @@ const { DIALECTS } = require('./dialects.js')
 const { ITEMS } = require('./items.js')
 
 /** @typedef {import('./dialects.js').Dialect} Dialect */
+/** @typedef {import('./items.js').Keys} Keys */
 /** @typedef {import('./items.js').Kind} Kind */
 
 // A run without a sample of an item has no row of it. It counts as 0, so runs are joined with the rows.
@@ -29,36 +30,61 @@ const repos = (where) => `SELECT DISTINCT repo FROM groups
   WHERE kind = 'run' AND ${where} ORDER BY repo LIMIT 20`
 
 /**
- * Returns the query of the items with the most self time, and their times over runs.
+ * Returns the query of the items with the most self time.
  * @param {Kind} kind @param {string} where @param {number} rows
- * @param {{ label?: boolean, dialect?: Dialect }} [options] label: only those of the key `$label`
+ * @param {{ label?: boolean }} [options] label: only those of the key `$label`
  */
-function top(kind, where, rows, { label = false, dialect = DIALECTS.duckdb } = {}) {
+function largest(kind, where, rows, { label = false } = {}) {
   const { table, keys, where: ofKind } = ITEMS[kind]
-  const all = `${ofKind} AND ${where}${label ? ' AND sort = $label' : ''}`
+  const list = keys.join(', ')
+  return `SELECT ${list}, sum(self_us) AS all_own FROM ${table}
+  WHERE ${ofKind} AND ${where}${label ? ' AND sort = $label' : ''}
+  GROUP BY ${list} ORDER BY all_own DESC, ${list} LIMIT ${rows}`
+}
+
+/**
+ * Returns the query of the times of some items over runs, the most self time first. {@link namedItems} has the
+ * values of their keys.
+ * @param {Kind} kind @param {string} where @param {number} count of the items, at least one
+ * @param {{ dialect?: Dialect }} [options]
+ */
+function top(kind, where, count, { dialect = DIALECTS.duckdb } = {}) {
+  const { table, keys, where: ofKind } = ITEMS[kind]
   const list = keys.join(', ')
   const equal = (/** @type {string} */ a, /** @type {string} */ b) =>
     keys.map((key) => `${a}.${key} = ${b}.${key}`).join(' AND ')
   const of = (/** @type {string} */ a) => keys.map((key) => `${a}.${key} AS ${key}`).join(', ')
+  const numbers = [...Array(count).keys()]
+  const items = numbers.map(
+    (n) => `SELECT ${keys.map((key) => `$${key}_${n} AS ${key}`).join(', ')}`,
+  )
+  // Engines skip other names while they read. A further condition on the other keys only takes time.
+  const name = keys[keys.length - 1]
+  const named = numbers.map((n) => `$${name}_${n}`).join(', ')
   return `WITH runs AS (
     SELECT repo, run_id FROM groups WHERE kind = 'run' AND ${where}
-  ), largest AS (
-    SELECT ${list}, sum(self_us) AS all_own FROM ${table} WHERE ${all}
-    GROUP BY ${list} ORDER BY all_own DESC, ${list} LIMIT ${rows}
+  ), items AS (
+    ${items.join(' UNION ALL ')}
   ), per_run AS (
-    SELECT t.repo AS repo, t.run_id AS run_id, ${of('l')}, sum(self_us) AS own, ${WHOLE} AS whole,
-      1 AS seen
-    FROM (SELECT * FROM ${table} WHERE ${all}) t JOIN largest l ON ${equal('t', 'l')}
-    GROUP BY t.repo, t.run_id, ${keys.map((key) => `l.${key}`).join(', ')}
+    SELECT repo, run_id, ${list}, sum(self_us) AS own, ${WHOLE} AS whole, 1 AS seen
+    FROM ${table} WHERE ${ofKind} AND ${where} AND ${name} IN (${named})
+    GROUP BY repo, run_id, ${list}
   ), padded AS (
-    SELECT ${of('l')}, coalesce(p.own, 0) AS own, coalesce(p.whole, 0) AS whole,
+    SELECT ${of('i')}, coalesce(p.own, 0) AS own, coalesce(p.whole, 0) AS whole,
       coalesce(p.seen, 0) AS seen
-    FROM largest l CROSS JOIN runs r
-    LEFT JOIN per_run p ON p.repo = r.repo AND p.run_id = r.run_id AND ${equal('p', 'l')}
+    FROM items i CROSS JOIN runs r
+    LEFT JOIN per_run p ON p.repo = r.repo AND p.run_id = r.run_id AND ${equal('p', 'i')}
   )
   SELECT ${list}, sum(seen) AS runs, sum(own) AS self_sum, sum(whole) AS total_sum, avg(own) AS mean,
     ${quantiles(dialect, 'own')}
   FROM padded GROUP BY ${list} ORDER BY self_sum DESC, ${list}`
+}
+
+/** Returns the keys of items as the values that {@link top} names. @param {Kind} kind @param {Keys[]} items */
+function namedItems(kind, items) {
+  return Object.fromEntries(
+    items.flatMap((item, n) => ITEMS[kind].keys.map((key) => [`${key}_${n}`, item[key]])),
+  )
 }
 
 /** Returns the query of the items that `$item` names. @param {Kind} kind @param {string} where */
@@ -180,7 +206,9 @@ module.exports = {
   repos,
   orderedRuns,
   itemsOfRuns,
+  largest,
   top,
+  namedItems,
   candidates,
   trend,
   trendRuns,
