@@ -1,12 +1,13 @@
 'use strict'
 
-// Measures questions to a lake of many runs, compacted: one file of a repository and day.
+// Measures questions to a lake of many runs, as a compaction leaves it: one file of a repository and day.
 // Usage: node bench/lake.js [runs] [functions of a run] [rounds]
 
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { DuckDBInstance } = require('@duckdb/node-api')
+const { copyTo } = require('../cli/lake/compact/rewrite.js')
 const { openLake } = require('../cli/lake/duckdb.js')
 const { COLUMNS } = require('../cli/lake/schema.js')
 const { costliest } = require('../cli/lake/top.js')
@@ -54,7 +55,7 @@ async function write(lake) {
         const folder = path.join(lake, 'v1', table, `repo=org%2Fapp-${repo}`, `date=${date}`)
         fs.mkdirSync(folder, { recursive: true })
         const file = path.join(folder, `c-${String(files).padStart(16, '0')}.parquet`)
-        await connection.run(`COPY (${sql}) TO '${file}' (FORMAT parquet, COMPRESSION gzip)`)
+        await connection.run(copyTo(table, sql, file))
         const changes = folder.replace(
           `${path.sep}${table}${path.sep}`,
           `${path.sep}changes${path.sep}`,

@@ -143,14 +143,21 @@ function rowsOf(table, sources) {
 async function writeTable(connection, table, sources, target) {
   const source = `SELECT source_rows.* EXCLUDE (source) FROM (${rowsOf(table, sources)}) source_rows
     JOIN chosen USING (run_id, source)`
-  await connection.run(
-    `COPY (${source} ORDER BY ${ORDER[table]}) TO ${literal(target)}
-     (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${ROW_GROUP})`,
-  )
+  await connection.run(copyTo(table, source, target))
   const facts = `SELECT concat_ws(' ', count(*), count(DISTINCT run_id), ${SUMS[table]})`
   const before = await single(connection, `${facts} FROM (${source})`)
   const after = await single(connection, `${facts} FROM read_parquet(${literal(target)})`)
   if (before !== after) throw new Error(`the table ${table} came out wrong (${before}, ${after})`)
+}
+
+/**
+ * Returns the SQL that writes the rows of a query as the file of a table. Numbers that hardly repeat
+ * are most of what a question decodes: the encodings of Parquet's second version take a third of the time.
+ * @param {string} table @param {string} query @param {string} target
+ */
+function copyTo(table, query, target) {
+  return `COPY (${query} ORDER BY ${ORDER[table]}) TO ${literal(target)}
+    (FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd, ROW_GROUP_SIZE ${ROW_GROUP})`
 }
 
 /**
@@ -173,4 +180,4 @@ async function single(connection, sql) {
   return String(reader.getRows()[0]?.[0])
 }
 
-module.exports = { TABLES, rewrite, fileWith }
+module.exports = { TABLES, copyTo, rewrite, fileWith }
