@@ -4,13 +4,12 @@
 // measures the memory of a merge of 1 GB. The files are copies, with other pids, of a recording of
 // TypeScript's compiler. Usage: node bench/merge.js [rounds]. The memory is measured on Linux only.
 
-const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { merge } = require('..')
-const { PACKAGE, median } = require('./measure.js')
-const { MB, parseAndStringify, peakOfMerge, speed, time } = require('./merges.js')
+const { median } = require('./measure.js')
+const { MB, copies, parseAndStringify, peakOfMerge, record, speed, time } = require('./merges.js')
 
 async function main() {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'cpu-prof-bench-'))
@@ -39,39 +38,6 @@ async function main() {
   const large = copies(recording, inputs, 1000 * MB)
   const peak = peakOfMerge(inputs, output)
   console.log(`${(large / MB).toFixed(0)} MB merged with ${peak.toFixed(0)} MB of peak memory`)
-}
-
-/** Records TypeScript's compiler while it checks its own declaration file. @param {string} dir */
-function record(dir) {
-  const tsc = require.resolve('typescript/bin/tsc')
-  const file = path.join(path.dirname(require.resolve('typescript')), 'typescript.d.ts')
-  const args = ['--require', PACKAGE, tsc, '--noEmit', '--lib', 'es2022', file]
-  const env = { ...process.env, CPU_PROF_DIR: dir, CPU_PROF_INTERVAL: '100' }
-  spawnSync(process.execPath, args, { env, stdio: 'inherit' })
-  return path.join(dir, fs.readdirSync(dir)[0])
-}
-
-/**
- * Copies the recording as if other processes had written it, until the copies exceed `bytes`.
- * @param {string} recording @param {string} dir @param {number} bytes
- * @returns the sum of their sizes
- */
-function copies(recording, dir, bytes) {
-  const text = fs.readFileSync(recording, 'latin1')
-  const pid = Number(/"pid":(\d+)/.exec(text)?.[1])
-  const hex = (/** @type {number} */ number) => `0x${number.toString(16)}000000`
-  fs.mkdirSync(dir, { recursive: true })
-  let sum = 0
-  for (let other = 100_000; sum < bytes; other++) {
-    const copy = text
-      .replaceAll(`"pid":${pid}`, `"pid":${other}`)
-      .replaceAll(`"processId":${pid}`, `"processId":${other}`)
-      .replaceAll(`(pid ${pid})`, `(pid ${other})`)
-      .replaceAll(hex(pid), hex(other))
-    fs.writeFileSync(path.join(dir, `${other}.trace.json`), copy, 'latin1')
-    sum += copy.length
-  }
-  return sum
 }
 
 main()

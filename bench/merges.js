@@ -1,6 +1,6 @@
 'use strict'
 
-// Parts that the benches of merging share.
+// Parts that the benches of merging, and of many recordings, share.
 
 const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
@@ -40,6 +40,39 @@ function peakOfMerge(inputs, output) {
   return Number(stdout) / 1024
 }
 
+/** Records TypeScript's compiler while it checks its own declaration file. @param {string} dir */
+function record(dir) {
+  const tsc = require.resolve('typescript/bin/tsc')
+  const file = path.join(path.dirname(require.resolve('typescript')), 'typescript.d.ts')
+  const args = ['--require', PACKAGE, tsc, '--noEmit', '--lib', 'es2022', file]
+  const env = { ...process.env, CPU_PROF_DIR: dir, CPU_PROF_INTERVAL: '100' }
+  spawnSync(process.execPath, args, { env, stdio: 'inherit' })
+  return path.join(dir, fs.readdirSync(dir)[0])
+}
+
+/**
+ * Copies the recording as if other processes had written it, until the copies exceed `bytes`.
+ * @param {string} recording @param {string} dir @param {number} bytes
+ * @returns the sum of their sizes
+ */
+function copies(recording, dir, bytes) {
+  const text = fs.readFileSync(recording, 'latin1')
+  const pid = Number(/"pid":(\d+)/.exec(text)?.[1])
+  const hex = (/** @type {number} */ number) => `0x${number.toString(16)}000000`
+  fs.mkdirSync(dir, { recursive: true })
+  let sum = 0
+  for (let other = 100_000; sum < bytes; other++) {
+    const copy = text
+      .replaceAll(`"pid":${pid}`, `"pid":${other}`)
+      .replaceAll(`"processId":${pid}`, `"processId":${other}`)
+      .replaceAll(`(pid ${pid})`, `(pid ${other})`)
+      .replaceAll(hex(pid), hex(other))
+    fs.writeFileSync(path.join(dir, `${other}.trace.json`), copy, 'latin1')
+    sum += copy.length
+  }
+  return sum
+}
+
 /** Measures a call. @param {() => unknown} call @returns {Promise<number>} milliseconds */
 async function time(call) {
   const before = performance.now()
@@ -50,4 +83,4 @@ async function time(call) {
 /** @param {number} bytes @param {number} ms */
 const speed = (bytes, ms) => `${(bytes / MB / (ms / 1000)).toFixed(0)} MB/s`
 
-module.exports = { MB, parseAndStringify, peakOfMerge, speed, time }
+module.exports = { MB, copies, parseAndStringify, peakOfMerge, record, speed, time }

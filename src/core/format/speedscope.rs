@@ -8,7 +8,8 @@ use super::url::file_path;
 use crate::base::numbering::FxIndexSet;
 use crate::profile::frame::CallFrame;
 use crate::profile::frame_table::FrameTable;
-use crate::profile::session::thread_profile::{NONE, ProfileSample, ThreadProfile};
+use crate::profile::session::lists::sample_list::ProfileSample;
+use crate::profile::session::thread_profile::{NONE, ThreadProfile};
 use crate::profile::session::{Session, Thread};
 
 /// A function, as speedscope has it. Lines and columns count from 1.
@@ -134,16 +135,17 @@ fn spans(thread: &Thread) -> Vec<StackSpan<'_>> {
             let (from_us, to_us) = (last.to_us, first.time_us);
             spans.push(StackSpan { profile, node: NONE, from_us, to_us: to_us.max(from_us) });
         }
-        for (index, ProfileSample { time_us, node, .. }) in profile.samples.iter().enumerate() {
-            let to_us = profile.samples.get(index + 1).map_or(profile.end_us, |next| next.time_us);
+        let mut samples = profile.samples.iter().peekable();
+        while let Some(ProfileSample { time_us, node, .. }) = samples.next() {
+            let to_us = samples.peek().map_or(profile.end_us, |next| next.time_us);
             match spans.last_mut() {
-                Some(last) if last.node == *node && std::ptr::eq(last.profile, profile) => {
+                Some(last) if last.node == node && std::ptr::eq(last.profile, profile) => {
                     last.to_us = to_us.max(last.to_us);
                 }
                 last => {
-                    let from_us = last.map_or(*time_us, |last| last.to_us);
+                    let from_us = last.map_or(time_us, |last| last.to_us);
                     let to_us = to_us.max(from_us);
-                    spans.push(StackSpan { profile, node: *node, from_us, to_us });
+                    spans.push(StackSpan { profile, node, from_us, to_us });
                 }
             }
         }

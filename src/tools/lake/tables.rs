@@ -28,7 +28,7 @@ use cpu_prof_core::files::input::{Failed, lossy_list};
 use cpu_prof_core::profile::session::Session;
 use cpu_prof_core::profile::session::thread_profile::{ReadScope, ThreadProfile};
 
-/// What the tables need: times, lines and samples, and not what happened beside them.
+/// What the tables need: times and samples with their lines, and not what happened beside them.
 const SCOPE: ReadScope = ReadScope { samples: true, ..ReadScope::LINES };
 
 /// The most samples that the usual interval is found from.
@@ -70,7 +70,9 @@ pub(crate) fn lake_tables(
     selection: &Selection,
 ) -> Result<LakeTables, String> {
     let given = GivenFacts::parse(facts)?;
-    let loaded = selection.load(inputs, SCOPE)?;
+    // Which part of a sample is in a slice only the times of lines tell.
+    let scope = ReadScope { lines_of_samples: !selection.slice.is_everything(), ..SCOPE };
+    let loaded = selection.load(inputs, scope)?;
     write_tables(loaded, given, folder, SystemTime::now()).map_err(|error| error.to_string())
 }
 
@@ -181,10 +183,16 @@ fn samples_of_functions<'a>(
 ) -> Vec<u64> {
     let mut samples = vec![0_u64; index.functions.len()];
     for profile in profiles {
-        for line in &profile.lines {
-            if let Some(function) = index.function(profile.nodes[line.node as usize].frame) {
-                samples[function] = samples[function].saturating_add(line.samples);
+        let mut add = |node: u32, count: u64| {
+            let node = profile.nodes.get(node as usize);
+            if let Some(function) = node.and_then(|node| index.function(node.frame)) {
+                samples[function] = samples[function].saturating_add(count);
             }
+        };
+        if profile.lines.is_empty() {
+            profile.samples.iter().for_each(|sample| add(sample.node, 1));
+        } else {
+            profile.lines.iter().for_each(|line| add(line.node, line.samples));
         }
     }
     samples
@@ -193,12 +201,13 @@ fn samples_of_functions<'a>(
 /// Returns the usual time between two samples of work, microseconds: the median; 0 if no file tells times.
 fn interval_us(session: &Session, index: &FrameIndex) -> i64 {
     let of_profile = |profile: &'_ ThreadProfile| {
-        let pairs = profile.samples.windows(2).filter(|pair| {
-            let node = profile.nodes.get(pair[0].node as usize);
+        let pairs = profile.samples.iter().zip(profile.samples.iter().skip(1));
+        let of_functions = pairs.filter(|(sample, _)| {
+            let node = profile.nodes.get(sample.node as usize);
             node.is_some_and(|node| index.function(node.frame).is_some())
         });
-        pairs
-            .map(|pair| pair[1].time_us.saturating_sub(pair[0].time_us))
+        of_functions
+            .map(|(sample, next)| next.time_us.saturating_sub(sample.time_us))
             .take(MAX_INTERVALS)
             .collect::<Vec<_>>()
     };

@@ -8,6 +8,7 @@ use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::label::pid_mark;
 use cpu_prof_core::profile::package::package_of;
 use cpu_prof_core::profile::position::SourcePosition;
+use cpu_prof_core::profile::session::lists::sample_list::ProfileSample;
 use cpu_prof_core::profile::session::thread_profile::{NONE, NodeTimes, ThreadProfile};
 use cpu_prof_core::profile::session::{Process, Session, Thread};
 
@@ -209,10 +210,20 @@ impl StackFilter {
             profile.sample_count = profile.lines.iter().map(|line| line.samples).sum();
         }
         if !profile.samples.is_empty() {
-            for sample in profile.samples.iter_mut().filter(|sample| !is_kept(sample.node)) {
-                (sample.node, sample.position) = (NONE, SourcePosition::default());
-            }
-            profile.samples.dedup_by(|next, last| (next.node, last.node) == (NONE, NONE));
+            let mut is_pause = false;
+            let samples = profile.samples.iter().filter_map(|sample| {
+                if is_kept(sample.node) {
+                    is_pause = false;
+                    return Some(sample);
+                }
+                let (node, position) = (NONE, SourcePosition::default());
+                (!std::mem::replace(&mut is_pause, true)).then_some(ProfileSample {
+                    node,
+                    position,
+                    ..sample
+                })
+            });
+            profile.samples = samples.collect();
             // Samples are kept whatever the slice, lines only of the slice.
             if !has_lines {
                 let kept = profile.samples.iter().filter(|sample| sample.node != NONE);

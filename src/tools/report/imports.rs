@@ -103,12 +103,12 @@ impl Imports {
         let stacks = profile.downward(|above, _, node| self.below(above, node.frame, index));
         // Time of the loader that the next module gets, and the module that it works for.
         let (mut waiting, mut waiting_us) = (None, 0);
-        for (number, sample) in profile.samples.iter().enumerate() {
+        let mut samples = profile.samples.iter().peekable();
+        while let Some(sample) = samples.next() {
             if sample.node == NONE {
                 continue;
             }
-            let next = profile.samples.get(number + 1);
-            let end_us = next.map_or(profile.end_us, |next| next.time_us);
+            let end_us = samples.peek().map_or(profile.end_us, |next| next.time_us);
             let us = u64::try_from(end_us.saturating_sub(sample.time_us)).unwrap_or(0);
             let stack = stacks[sample.node as usize];
             if stack.is_loading {

@@ -114,11 +114,12 @@ fn timed_samples(profile: &ThreadProfile) -> Vec<(PageSample, i64)> {
 /// thread leaves or gets a core.
 fn each_start(profile: &ThreadProfile, mut take: impl FnMut(PageSample, usize, i64)) {
     let mut off_core = profile.off_core.iter().peekable();
-    for (index, sample) in profile.samples.iter().enumerate() {
+    let mut samples = profile.samples.iter().enumerate().peekable();
+    while let Some((index, sample)) = samples.next() {
         let mut at_us = sample.time_us.max(profile.start_us);
-        let next = profile.samples.get(index + 1);
         // Of a slice, all samples are kept.
-        let end_us = next.map_or(profile.end_us, |next| next.time_us.min(profile.end_us));
+        let next_us = samples.peek().map_or(profile.end_us, |(_, next)| next.time_us);
+        let end_us = next_us.min(profile.end_us);
         if sample.node == NONE {
             if at_us < end_us {
                 take(PAUSE, index, at_us);
@@ -154,9 +155,8 @@ fn with_known_times(profile: &ThreadProfile) -> Vec<(PageSample, i64)> {
 mod tests {
     use super::*;
     use cpu_prof_core::profile::position::SourcePosition;
-    use cpu_prof_core::profile::session::thread_profile::{
-        OffCoreSpan, ProfileNode, ProfileSample,
-    };
+    use cpu_prof_core::profile::session::lists::sample_list::ProfileSample;
+    use cpu_prof_core::profile::session::thread_profile::{OffCoreSpan, ProfileNode};
 
     fn profile(samples: &[(u32, u32, i64)], off_core: &[(i64, i64, OffCore)]) -> ThreadProfile {
         let span = |(from_us, to_us, state): &_| OffCoreSpan {

@@ -8,8 +8,9 @@ use super::values::KnownValues;
 use crate::profile::frame_table::FrameTable;
 use crate::profile::position::SourcePosition;
 use crate::profile::session::label_table::NO_LABELS;
+use crate::profile::session::lists::sample_list::{ProfileSample, SampleList};
 use crate::profile::session::thread_profile::{
-    NONE, NodeTimes, OffCore, ProfileLine, ProfileNode, ProfileSample, ReadScope, ThreadProfile,
+    NONE, NodeTimes, OffCore, ProfileLine, ProfileNode, ReadScope, ThreadProfile,
 };
 
 /// A call tree that grows. Times are nanoseconds until the end: many small ones are a microsecond together.
@@ -146,7 +147,7 @@ fn lines_of(profile: &ThreadProfile, lines: BTreeMap<(u32, u32), LineSum>) -> Ve
 /// Gives a profile samples: the time of one line after the other, in the order of the nodes.
 fn lay_out(profile: &mut ThreadProfile, start_us: i64) {
     let mut at_us = start_us;
-    let mut samples = Vec::new();
+    let mut samples = SampleList::default();
     let mut lines = profile.lines.iter().peekable();
     for (number, node) in (0_u32..).zip(&profile.nodes) {
         let mut left_us = profile.times(node).all_us();

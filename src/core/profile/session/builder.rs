@@ -8,12 +8,11 @@ use rustc_hash::FxHashMap;
 use self::labelled_nodes::LabelledNodes;
 use super::label_table::NO_LABELS;
 use super::line_times::LineTimes;
+use super::lists::sample_list::ProfileSample;
 use super::node_indices::NodeIndices;
 use super::off_core::{CpuAccount, OffCoreTime};
 use super::order;
-use super::thread_profile::{
-    NONE, OffCore, OffCoreSpan, ProfileNode, ProfileSample, ReadScope, ThreadProfile,
-};
+use super::thread_profile::{NONE, OffCore, OffCoreSpan, ProfileNode, ReadScope, ThreadProfile};
 use crate::base::system::cpu_times::CpuTimes;
 use crate::profile::frame_table::FrameTable;
 use crate::profile::gap::LostTime;
@@ -273,10 +272,8 @@ impl ProfileBuilder {
         profile.cpu = self.cpu.finish();
         profile.tells_blocked = profile.cpu.is_some_and(|cpu| cpu.last.switches.is_some());
         profile.tells_waiting = profile.cpu.is_some_and(|cpu| cpu.wait_us.is_some());
-        let is_end = |sample: &ProfileSample| sample.node == NONE && sample.time_us >= end_us;
-        if profile.samples.last().is_some_and(is_end) {
-            profile.samples.pop();
-        }
+        let is_end = |sample: ProfileSample| sample.node == NONE && sample.time_us >= end_us;
+        profile.samples.pop_if(is_end);
         let in_scope = |time: i64| time.max(self.scope.from_us).min(self.scope.to_us);
         profile.recorded_us = (self.start_us, end_us.max(self.start_us));
         profile.start_us = in_scope(self.start_us);
@@ -284,6 +281,7 @@ impl ProfileBuilder {
         order::parents_first(&mut profile);
         profile.lines.sort_unstable_by_key(|line| (line.node, line.position));
         profile.off_core.sort_unstable_by_key(|span| span.from_us);
+        profile.fit();
         profile
     }
 
@@ -331,7 +329,7 @@ impl ProfileBuilder {
             self.profile.steps.add(node, from, us);
         }
         let is_in_scope = (self.scope.from_us..=self.scope.to_us).contains(&time_us);
-        if self.scope.lines {
+        if self.scope.lines && self.scope.lines_of_samples {
             self.line_times.add(node, position, us, u64::from(is_in_scope || us > 0));
         }
     }

@@ -3,6 +3,7 @@
 pub mod builder;
 pub mod label_table;
 mod line_times;
+pub mod lists;
 pub mod met_condition;
 pub(crate) mod native;
 mod node_indices;
@@ -10,7 +11,6 @@ pub mod off_core;
 pub mod order;
 pub mod series;
 pub(crate) mod series_builder;
-pub mod steps;
 pub mod thinner;
 pub mod thread_profile;
 

@@ -1,5 +1,6 @@
 //! Orders the nodes of a profile: parents before their children.
 
+use super::lists::sample_list::ProfileSample;
 use super::thread_profile::{NONE, ProfileNode, ThreadProfile};
 
 /// Puts parents before their children. Cuts circles of parents open.
@@ -23,9 +24,7 @@ pub fn parents_first(profile: &mut ThreadProfile) {
         ProfileNode { parent: new_index(node.parent), ..node }
     });
     *nodes = moved.collect();
-    for sample in &mut profile.samples {
-        sample.node = new_index(sample.node);
-    }
+    profile.samples.change(|sample| ProfileSample { node: new_index(sample.node), ..sample });
     for line in &mut profile.lines {
         line.node = new_index(line.node);
     }

@@ -5,8 +5,9 @@ use crate::profile::cpu_use::{CpuUse, NativeSpan};
 use crate::profile::gc::{CollectionTotals, MemoryRange};
 use crate::profile::position::SourcePosition;
 use crate::profile::session::label_table::NO_LABELS;
+use crate::profile::session::lists::sample_list::{SampleList, fit};
+use crate::profile::session::lists::steps::Steps;
 use crate::profile::session::series::Series;
-use crate::profile::session::steps::Steps;
 
 /// The index of no node.
 pub const NONE: u32 = u32::MAX;
@@ -31,7 +32,7 @@ pub struct ThreadProfile {
     /// Times of the nodes that have some: most nodes only lead to others.
     pub times: Vec<NodeTimes>,
     /// Samples in the order of their times; empty if the scope is without samples.
-    pub samples: Vec<ProfileSample>,
+    pub samples: SampleList,
     /// Count of samples in the scope.
     pub sample_count: u64,
     /// Positions of nodes, in the order of the nodes; empty if the scope is without lines.
@@ -115,6 +116,15 @@ impl ThreadProfile {
             times.push(NodeTimes::default());
         }
         &mut times[*index as usize]
+    }
+
+    /// Gives the long lists no more memory than they need.
+    pub(super) fn fit(&mut self) {
+        fit(&mut self.nodes);
+        fit(&mut self.times);
+        fit(&mut self.lines);
+        fit(&mut self.off_core);
+        self.samples.fit();
     }
 
     /// Returns whether both were recorded at the same time.
@@ -205,18 +215,6 @@ pub struct ProfileLine {
     pub samples: u64,
 }
 
-/// A sample.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ProfileSample {
-    /// Time, microseconds.
-    pub time_us: i64,
-    /// Index into `ThreadProfile::nodes`; [`NONE`] where nothing was recorded until the next
-    /// sample.
-    pub node: u32,
-    /// Position in the function.
-    pub position: SourcePosition,
-}
-
 impl OffCoreSpan {
     /// Adds a span to a list. A span that goes on where the last ends becomes a part of the last.
     pub fn add(list: &mut Vec<Self>, span: Self) {
@@ -237,6 +235,8 @@ pub struct ReadScope {
     pub samples: bool,
     /// Whether times of lines are kept, and those in which threads were not on a core.
     pub lines: bool,
+    /// Whether times of lines are also kept of a profile that has samples, which have their lines themselves.
+    pub lines_of_samples: bool,
     /// Whether it is kept what happened when: steps, memory, CPU times, collections and timings.
     pub steps: bool,
     /// Start: earlier time is left out.
@@ -247,8 +247,14 @@ pub struct ReadScope {
 
 impl ReadScope {
     /// All times, without lines and single samples.
-    pub const TIMES: Self =
-        Self { samples: false, lines: false, steps: false, from_us: i64::MIN, to_us: i64::MAX };
+    pub const TIMES: Self = Self {
+        samples: false,
+        lines: false,
+        lines_of_samples: true,
+        steps: false,
+        from_us: i64::MIN,
+        to_us: i64::MAX,
+    };
     /// All times, with lines.
     pub const LINES: Self = Self { lines: true, ..Self::TIMES };
     /// All times, with lines, steps and series.

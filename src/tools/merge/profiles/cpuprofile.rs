@@ -27,10 +27,9 @@ use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::frame_table::FrameTable;
 use cpu_prof_core::profile::position::SourcePosition;
 use cpu_prof_core::profile::session::label_table::{LabelTable, NO_LABELS};
+use cpu_prof_core::profile::session::lists::sample_list::ProfileSample;
 use cpu_prof_core::profile::session::met_condition::MetCondition;
-use cpu_prof_core::profile::session::thread_profile::{
-    NONE, ProfileSample, ReadScope, ThreadProfile,
-};
+use cpu_prof_core::profile::session::thread_profile::{NONE, ReadScope, ThreadProfile};
 
 /// Adds the samples of a `.cpuprofile` to a thread. Returns false if the file cannot be read.
 pub(crate) fn add_file<R: std::io::Read>(
@@ -138,7 +137,7 @@ fn samples(profile: &ThreadProfile) -> impl Iterator<Item = ProfileSample> {
         time_us = time_us.saturating_add(i64::try_from(times.self_us).unwrap_or(i64::MAX));
         sample
     });
-    profile.samples.iter().copied().chain(of_hits)
+    profile.samples.iter().chain(of_hits)
 }
 
 /// Id of an added root, for which viewers draw nothing.

@@ -1,6 +1,7 @@
 use super::*;
 use cpu_prof_core::profile::frame_table::FrameTable;
-use cpu_prof_core::profile::session::thread_profile::{ProfileLine, ProfileNode, ProfileSample};
+use cpu_prof_core::profile::session::lists::sample_list::ProfileSample;
+use cpu_prof_core::profile::session::thread_profile::{ProfileLine, ProfileNode};
 
 fn texts(list: &[&str]) -> Vec<String> {
     list.iter().map(|text| (*text).to_owned()).collect()
@@ -40,7 +41,9 @@ fn session() -> Session {
         };
         let mut profile = ThreadProfile {
             nodes: vec![node(NONE, FrameTable::ROOT), node(0, main), node(1, tool)],
-            samples: vec![sample(0, 1), sample(10, 2), sample(20, 1), sample(30, 1)],
+            samples: [sample(0, 1), sample(10, 2), sample(20, 1), sample(30, 1)]
+                .into_iter()
+                .collect(),
             lines: vec![line(1, 30), line(2, 10)],
             end_us: 40,
             ..ThreadProfile::default()

@@ -60,11 +60,12 @@ impl SessionPlaces {
 
     fn map(&mut self, profile: &mut ThreadProfile, originals: &mut Originals) {
         let ThreadProfile { nodes, samples, lines, .. } = profile;
-        for sample in samples {
+        samples.change(|mut sample| {
             if let Some(node) = nodes.get(sample.node as usize) {
                 sample.position = self.position(node.frame, sample.position, originals);
             }
-        }
+            sample
+        });
         for line in &mut *lines {
             let frame = nodes[line.node as usize].frame;
             line.position = self.position(frame, line.position, originals);

@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 
 use crate::shared::frame_index::{FrameIndex, FrameKind};
 use cpu_prof_core::profile::package::is_built_in;
-use cpu_prof_core::profile::session::steps::StepSpan;
+use cpu_prof_core::profile::session::lists::steps::StepSpan;
 use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
 use cpu_prof_core::profile::session::{Process, Session};
 

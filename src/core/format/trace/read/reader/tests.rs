@@ -49,7 +49,7 @@ fn own_traces_are_read() {
     assert_eq!(profile.end_us - profile.start_us, 10_000);
     // The last sample lasts until trace.end.
     let sum: u64 = profile.all_times().map(|times| times.self_us).sum();
-    let first = profile.samples[0].time_us - profile.start_us;
+    let first = profile.samples.first().unwrap().time_us - profile.start_us;
     assert_eq!(sum as i64, 10_000 - first, "{:?}", times(profile, &frames));
 
     let (processes, _) = read(&events(WORKER));

@@ -27,7 +27,7 @@ pub struct StepSpan {
 
 impl Steps {
     /// Adds a sample. Between the last sample's end and this one's start nothing was recorded.
-    pub(super) fn add(&mut self, node: u32, from_us: i64, us: u64) {
+    pub(crate) fn add(&mut self, node: u32, from_us: i64, us: u64) {
         if us == 0 {
             return;
         }
