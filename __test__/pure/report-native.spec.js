@@ -28,6 +28,7 @@ const POOL = [
   used(500, [
     ['libuv-worker', 4, 300_000],
     ['v8:ProfEvntProc', 1, 9000],
+    ['cpu-prof-push', 1, 500],
   ]),
   used(1000, [
     ['libuv-worker', 2, 100_000],
@@ -83,7 +84,7 @@ test('threads have names, with their CPU time and their count', async () => {
     assert.deepEqual(await nativeOf(input), [
       { name: 'libuv pool', threads: 4, cpuMs: 400 },
       { name: "V8's workers", threads: 4, cpuMs: 21 },
-      { name: 'profiler', threads: 1, cpuMs: 9 },
+      { name: 'profiler', threads: 2, cpuMs: 9.5 },
     ])
   }
   assert.deepEqual(await nativeOf(file, { from: 250, to: 600 }), [

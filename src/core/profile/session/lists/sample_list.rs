@@ -7,7 +7,7 @@ use crate::profile::position::SourcePosition;
 pub struct ProfileSample {
     /// Time, microseconds.
     pub time_us: i64,
-    /// Index into `ThreadProfile::nodes`; [`NONE`] where nothing was recorded until the next
+    /// Index into `ThreadProfile::nodes`; `NONE` where nothing was recorded until the next
     /// sample.
     pub node: u32,
     /// Position in the function.
