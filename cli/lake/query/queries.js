@@ -176,7 +176,7 @@ function itemsOfRuns(kind, where, { least, most }) {
 
 /**
  * Returns the query of the items' times in each of some runs: items with a notable share of the work, and
- * those whose name is wanted.
+ * those whose name is wanted. In an order, so that rows with equal differences have one too.
  * @param {Kind} kind @param {{ repo: string, run_id: string }[]} runs
  * @param {{ least: number, wanted: string[], dialect?: Dialect }} options the least sum of shares
  */
@@ -198,7 +198,8 @@ function timesOf(kind, runs, { least, wanted, dialect = DIALECTS.duckdb }) {
   )
   SELECT ${keys.map((key) => `p.${key} AS ${key}`).join(', ')}, p.repo AS repo, p.run_id AS run_id,
     p.own AS own, p.whole AS whole
-  FROM per_run p JOIN notable n ON ${equal}`
+  FROM per_run p JOIN notable n ON ${equal}
+  ORDER BY ${[...keys, 'repo', 'run_id'].map((key) => `p.${key}`).join(', ')}`
 }
 
 module.exports = {
