@@ -1,6 +1,6 @@
 'use strict'
 
-// Calls of the fleet's addon: errors have the package's name, and answers are JSON.
+// Calls about lakes and servers of profiles: errors have the package's name, and answers are JSON.
 
 const { callAddon } = require('../../lib/offline.js')
 

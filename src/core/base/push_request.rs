@@ -12,8 +12,8 @@ pub const FUNCTION: &CStr = c"cpu_prof_push";
 /// The type of that function.
 pub type PushFunction = unsafe extern "C" fn(request: *const u8, length: usize) -> i64;
 
-/// A request, as JSON.
-#[derive(Debug, Serialize, Deserialize)]
+/// A request, as JSON. The variables have secrets, so there is no `Debug`.
+#[derive(Serialize, Deserialize)]
 pub struct PushRequest {
     /// Version of the recorder.
     pub version: String,
