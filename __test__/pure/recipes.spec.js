@@ -9,11 +9,13 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const { targetName } = require('../../lib/addon.js')
+const { version } = require('../../package.json')
 const { fileName } = require('../../scripts/targets.js')
 const { cleanEnv, temporaryDirectory, PACKAGE } = require('../helpers/files.js')
 const { writeTrace } = require('../helpers/written.js')
 
 const ADDON = fileName('cpu-prof-tools', targetName())
+const QUOTED_VERSION = new RegExp(`(${version.replaceAll('.', '\\.')})(['"])`)
 const SOURCES = [
   ...['src', 'lib', 'cli', 'bin', 'docs', 'index.js', 'index.d.ts', 'package.json', 'Cargo.toml'],
   ...['Cargo.lock', '__test__/fixtures/native.rs', '__test__/fixtures/interposed.rs'],
@@ -120,10 +122,17 @@ function copySource() {
 
 /** Builds the addon of the tools in a copy of the source. @param {string} copy */
 function build(copy) {
-  // A folder of its own: Cargo takes two copies of the source for one.
+  // The libraries are compiled once for the copy and for the Rust tests of this source. Cargo takes two
+  // copies of the source for one, unless their versions differ.
+  for (const name of ['Cargo.toml', 'lib/preload.js']) {
+    const file = path.join(copy, name)
+    const text = fs.readFileSync(file, 'utf8')
+    assert.match(text, QUOTED_VERSION)
+    fs.writeFileSync(file, text.replace(QUOTED_VERSION, '$1+copy$2'))
+  }
   const target = path.join(PACKAGE, 'target', 'recipes')
   const args = ['build', '--quiet', '--package', 'cpu-prof-tools', '--target-dir', target]
-  const env = { ...process.env, CARGO_PROFILE_DEV_DEBUG: '0' }
+  const env = { ...process.env, CARGO_BUILD_BUILD_DIR: path.join(PACKAGE, 'target') }
   const { status, stderr } = spawnSync('cargo', args, { cwd: copy, env, encoding: 'utf8' })
   assert.equal(status, 0, stderr)
   const built = path.join(target, 'debug', 'libcpu_prof_tools.so')

@@ -23,16 +23,20 @@ use crate::shared::json::ms;
 use crate::shared::process::launchers::{launchers, shown_profiles};
 use crate::shared::process::times::{sum_of_times, thread_times};
 use crate::shared::session_costs::SessionCosts;
+use cpu_prof_core::base::system;
 use cpu_prof_core::files::atomic::keep;
 use cpu_prof_core::files::input::{Failed, lossy_list};
-use cpu_prof_core::profile::session::Session;
 use cpu_prof_core::profile::session::thread_profile::{ReadScope, ThreadProfile};
+use cpu_prof_core::profile::session::{Clock, Process, Session};
 
 /// What the tables need: times and samples with their lines, and not what happened beside them.
 const SCOPE: ReadScope = ReadScope { samples: true, ..ReadScope::LINES };
 
 /// The most samples that the usual interval is found from.
 const MAX_INTERVALS: usize = 10_000;
+
+/// Nodes of processes that are gone, after which their memory is given back: a trim takes about a millisecond.
+const NODES_TO_TRIM: usize = 200_000;
 
 /// The tables that were written.
 #[derive(Debug, Serialize)]
@@ -83,7 +87,9 @@ pub(super) fn write_tables(
     folder: &Path,
     now: SystemTime,
 ) -> Result<LakeTables, TableError> {
-    let Loaded { session, repaired, failed, mut notes, modified, .. } = loaded;
+    let Loaded { mut session, repaired, failed, mut notes, modified, .. } = loaded;
+    // What the reading threads no longer need.
+    system::trim_heap();
     let index = FrameIndex::of(&session.frames);
     let launchers = launchers(&session, &parents(&session));
     let costs = SessionCosts::of(&session, &launchers, &index);
@@ -104,19 +110,6 @@ pub(super) fn write_tables(
         node: session.processes.iter().find_map(|process| process.node.clone()),
     };
     let functions = functions(costs.functions.known(), &index, root.as_deref());
-
-    let mut times = StackTimes::create(folder, &facts.run_id, &index)?;
-    let mut number = 0;
-    for (process, is_launcher) in session.processes.iter().zip(&launchers) {
-        let clock_us = session.clock(process).start_us;
-        for thread in &process.threads {
-            if !is_launcher {
-                times.add(number, thread, clock_us)?;
-            }
-            number += 1;
-        }
-    }
-    let [stacks, times] = times.finish(folder, &ids(&functions, &index))?;
     let threads = write(folder, THREADS, |file| {
         rows::write_threads(file, &facts.run_id, &threads, &session, &index)
     })?;
@@ -125,6 +118,13 @@ pub(super) fn write_tables(
     let samples = samples_of_functions(shown_profiles(&session, &launchers), &index);
     let of_functions =
         write(folder, FUNCTIONS, |file| rows::write_functions(file, &facts, &functions, &samples))?;
+
+    drop((list, costs));
+    system::trim_heap();
+    let mut times = StackTimes::create(folder, &facts.run_id, &index)?;
+    let processes = std::mem::take(&mut session.processes);
+    add_times(&mut times, processes, &session.clocks, &launchers)?;
+    let [stacks, times] = times.finish(folder, &ids(&functions, &index))?;
 
     let tables = [stacks, times, threads, groups, of_functions];
     let mut hasher = new_hasher();
@@ -145,6 +145,33 @@ pub(super) fn write_tables(
         notes,
         started_at: start.text,
     })
+}
+
+/// Adds the times of all processes but launchers. A process goes as soon as its times are added, and the memory
+/// goes back to the system: what a table takes comes from another heap than what the reading threads took.
+fn add_times(
+    times: &mut StackTimes<'_>,
+    processes: Vec<Process>,
+    clocks: &[Clock],
+    launchers: &[bool],
+) -> Result<(), TableError> {
+    let mut number = 0;
+    let mut nodes = 0;
+    for (process, is_launcher) in processes.into_iter().zip(launchers) {
+        let clock_us = clocks[process.clock].start_us;
+        for thread in process.threads {
+            if !is_launcher {
+                times.add(number, &thread, clock_us)?;
+            }
+            number += 1;
+            nodes += thread.profiles.iter().map(|profile| profile.nodes.len()).sum::<usize>();
+        }
+        if nodes > NODES_TO_TRIM {
+            nodes = 0;
+            system::trim_heap();
+        }
+    }
+    Ok(())
 }
 
 /// Writes one table.
