@@ -144,7 +144,7 @@ function madeLake(kind, seed) {
 async function measure(name, kind) {
   const steps = [...(kind.steps ?? []), ...(kind.whole === undefined ? [] : [kind.whole])]
   const target = kind.whole === undefined ? 0 : FUNCTIONS
-  const tally = { found: 0, exact: 0, near: 0, covered: 0, unclear: 0 }
+  const tally = { found: 0, exact: 0, near: 0, covered: 0, all: 0, unclear: 0 }
   const wrong = { lakes: 0, commits: 0, whole: 0, functions: 0, near: 0 }
   for (let seed = FIRST; seed < FIRST + LAKES; seed++) {
     const result = await findChanges(madeLake(kind, seed))
@@ -159,8 +159,15 @@ async function measure(name, kind) {
       tally.found++
       tally.exact += Number(distance(own) === 0)
       tally.near += Number(distance(own) <= 1)
-      const [[at]] = steps
-      tally.covered += Number(own.candidates.some((/** @type {any} */ one) => one.commit === at))
+      const isNear = (/** @type {number} */ at, /** @type {{ commit: number }} */ { commit }) =>
+        Math.abs(commit - at) <= 1
+      const isCovered = (/** @type {{ commit: number }} */ { commit }) =>
+        steps.some(([at]) => at === commit)
+      tally.covered += Number(own.candidates.some(isCovered))
+      const ofRow = changes.filter((/** @type {any} */ { row }) => row === target)
+      const isFound = (/** @type {[number, number]} */ [at]) =>
+        ofRow.some((/** @type {any} */ change) => isNear(at, change))
+      tally.all += Number(steps.every(isFound))
     }
     // Of a step, one commit is right: that of the change nearest to it.
     const others = result.commits.filter((/** @type {any} */ commit) => {
@@ -174,11 +181,11 @@ async function measure(name, kind) {
       wrong.near += Number(distance(commit) <= NEAR)
     }
   }
-  const { found, exact, near, covered, unclear } = tally
+  const { found, exact, near, covered, all, unclear } = tally
   const place =
     steps.length === 0
       ? ''
-      : `found ${found}, at it ${exact}, ±1 ${near}, candidates ${covered}; of the others near it ${wrong.near}; `
+      : `found ${found}, at it ${exact}, ±1 ${near}, all ±1 ${all}, candidates ${covered}; of the others near it ${wrong.near}; `
   console.log(
     `${name}: ${place}false in ${wrong.lakes} lakes: ${wrong.commits} commits, ${wrong.whole} of the whole only, ${wrong.functions} of functions; whole unclear in ${unclear}`,
   )

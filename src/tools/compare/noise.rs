@@ -23,6 +23,8 @@ const LEAST_ALLOWED: usize = 2;
 /// machine becomes some percent slower or faster within minutes, which the spread within a set does not
 /// tell.
 pub(super) const DRIFT: f64 = 0.01;
+/// Standard errors of a confidence interval of 95 %.
+pub(super) const CONFIDENCE: f64 = 1.96;
 /// Least variance of a time that samples tell, as a part of the time times the interval: calls that last
 /// a half of the interval have this, and shorter ones up to twice as much.
 pub(super) const SAMPLING_VARIANCE: f64 = 0.5;

@@ -4,34 +4,36 @@
 //! The largest distance of any row at any commit is compared with the largest ones of the same runs in
 //! other orders, where no commit means anything (Westfall and Young's max-T): so one search in fifty
 //! finds a change where there is none, however many rows and commits there are. A change that is found
-//! is taken out of its row, its effect on the shares of all others too, and the search goes on.
+//! is taken out of its row, its effect on the shares of all others too, and the search goes on. A step that was
+//! taken back is a window, which is searched in shares in the same way.
 //!
 //! Shares and times are apart. A machine that is slow for hours changes all times and no share, so a
 //! change of a time has to be clearer than those of such machines.
 
 use std::ops::Range;
 
-use super::super::noise::DRIFT;
+use super::super::noise::{CONFIDENCE, DRIFT};
 use super::clean::pull_in;
 use super::composition::ratio_of_rest;
-use super::critical::{Maxima, Orders, maxima, orders};
+use super::critical::{Maxima, Orders, orders};
 use super::design::{Design, LEAST_RUNS};
-use super::fit::{FittedStep, RowFit, likeliest};
-use super::json::{Candidate, ChangeInput, ChangePoint, ChangedCommit, Drift, FoundChanges};
+use super::fit::{FittedStep, RowFit};
+use super::json::{ChangeInput, ChangePoint, Drift, FoundChanges};
 use super::memory::may_be_memory;
+use super::points::{FoundStep, grouped};
+use super::windows::{FittedWindow, Windows};
 
-/// The chance that runs of one program have a change at any commit: all, and the part of the times where
-/// there are shares too.
+/// The chance that runs of one program have a change at any commit: all, the part of the times where there are
+/// shares too, and the part of windows of shares.
 const FALSE_CHANGES: f64 = 0.02;
 const FALSE_TIMES: f64 = 0.005;
+const FALSE_WINDOWS: f64 = 0.005;
 /// Searches with a new critical distance, after changes were taken out.
 const SEARCHES: usize = 4;
 /// Most changes of one row.
 const MOST_CHANGES: usize = 12;
 /// Rounds in which the changes of a row are moved to their best places.
 const MOVES: usize = 4;
-/// Standard errors of a confidence interval of 95 %.
-const CONFIDENCE: f64 = 1.96;
 /// Standard errors within which nine of ten values are on one side.
 const NINE_OF_TEN: f64 = 1.28;
 
@@ -41,9 +43,12 @@ struct Search {
     rows: Vec<SearchedRow>,
     /// Information of a change before each atom of a row without changes.
     whole: Vec<f64>,
-    /// Largest distances of the rows that are shares, and of those that are times.
+    /// Windows of a row without changes.
+    whole_windows: Windows,
+    /// Largest distances of steps of the rows that are shares, of those that are times, and of windows of shares.
     shares: Maxima,
     times: Maxima,
+    windows: Maxima,
     drifts: Vec<Drift>,
 }
 
@@ -60,6 +65,8 @@ struct SearchedRow {
     fit: RowFit,
     /// The clearest step that is not a change yet.
     step: Option<FittedStep>,
+    /// The clearest window that is not two changes yet, of a share.
+    window: Option<FittedWindow>,
 }
 
 /// Finds the changes of rows over runs. An input whose lists have different lengths is an error.
@@ -111,6 +118,13 @@ fn check(input: &ChangeInput) -> Result<(), String> {
     Ok(())
 }
 
+impl SearchedRow {
+    fn add_change(&mut self, at: usize) {
+        let place = self.changes.partition_point(|change| *change < at);
+        self.changes.insert(place, at);
+    }
+}
+
 impl Search {
     fn of(design: Design, whole: Vec<f64>, input: &ChangeInput) -> Self {
         let row_of = |row: &super::json::SeriesRow| {
@@ -119,12 +133,26 @@ impl Search {
             let (sampled, is_share) = (row.sampled, row.share);
             let (changes, fit) = (Vec::new(), RowFit::default());
             let is_part = row.part;
-            let (is_unclear, step) = (false, None);
-            SearchedRow { values, sampled, is_share, is_part, changes, is_unclear, fit, step }
+            let (is_unclear, step, window) = (false, None, None);
+            SearchedRow {
+                values,
+                sampled,
+                is_share,
+                is_part,
+                changes,
+                is_unclear,
+                fit,
+                step,
+                window,
+            }
         };
         let rows = input.rows.iter().map(row_of).collect();
-        let (shares, times) = (Maxima::default(), Maxima::default());
-        let mut search = Self { design, rows, whole, shares, times, drifts: Vec::new() };
+        let order: Vec<usize> = (0..design.atoms()).collect();
+        let whole_windows = Windows::of(&design, &order, 0..design.atoms());
+        let [shares, times, windows] = [(); 3].map(|()| Maxima::default());
+        let drifts = Vec::new();
+        let mut search =
+            Self { design, rows, whole, whole_windows, shares, times, windows, drifts };
         (0..search.rows.len()).for_each(|row| search.refit(row));
         search
     }
@@ -133,18 +161,33 @@ impl Search {
         let row = &mut self.rows[row];
         row.fit = RowFit::of(&self.design, &row.values, &row.changes, row.sampled);
         row.step = row.fit.clearest(&self.design, &self.whole);
+        row.window = None;
+        if row.is_share {
+            row.window = row.fit.clearest_window(&self.design, &self.whole_windows);
+        }
     }
 
     /// Takes out all changes beyond the noise. Returns whether there was one.
     fn round(&mut self, orders: &Orders) -> bool {
         let has_shares = self.rows.iter().any(|row| row.is_share);
-        let of = |is_share: bool, allowed: f64| {
+        let standard = |is_share: bool| {
             let rows = self.rows.iter().filter(|row| row.is_share == is_share);
-            let standard: Vec<Vec<f32>> = rows.map(|row| row.fit.standard()).collect();
-            maxima(&standard, orders, allowed)
+            rows.map(|row| row.fit.standard()).collect::<Vec<_>>()
         };
+        let (shares, times) = (standard(true), standard(false));
         let of_times = if has_shares { FALSE_TIMES } else { FALSE_CHANGES };
-        (self.shares, self.times) = (of(true, FALSE_CHANGES - FALSE_TIMES), of(false, of_times));
+        self.shares = orders.of_steps(&shares, FALSE_CHANGES - FALSE_TIMES - FALSE_WINDOWS);
+        self.times = orders.of_steps(&times, of_times);
+        self.windows = orders.of_windows(&shares, FALSE_WINDOWS);
+        let mut has_found = false;
+        while self.take_steps() || self.take_window() {
+            has_found = true;
+        }
+        has_found
+    }
+
+    /// Takes out all steps beyond the noise. Returns whether there was one.
+    fn take_steps(&mut self) -> bool {
         let mut has_found = false;
         while let Some((row, step)) = self.clearest() {
             has_found = true;
@@ -159,15 +202,48 @@ impl Search {
                 self.rows[row].is_unclear = true;
                 continue;
             }
-            let place = self.rows[row].changes.partition_point(|at| *at < step.at);
-            self.rows[row].changes.insert(place, step.at);
-            if self.rows[row].is_share && self.take_composition(&step) {
+            self.rows[row].add_change(step.at);
+            if self.rows[row].is_share && self.take_composition(step.segment, step.at) {
                 (0..self.rows.len()).for_each(|row| self.refit(row));
             } else {
                 self.refit(row);
             }
         }
         has_found
+    }
+
+    /// Takes out the clearest window beyond the noise: two steps. Returns whether there was one.
+    fn take_window(&mut self) -> bool {
+        let critical = self.windows.critical();
+        let of_row = |(index, row): (usize, &SearchedRow)| {
+            let is_done = row.changes.len() + 2 > MOST_CHANGES;
+            let window = row.window.clone().filter(|window| window.distance > critical && !is_done);
+            window.map(|window| (index, window))
+        };
+        let windows = self.rows.iter().enumerate().filter_map(of_row);
+        let clearest = windows.max_by(|a, b| a.1.distance.total_cmp(&b.1.distance));
+        let Some((row, FittedWindow { segment, from, to, .. })) = clearest else { return false };
+        // The borders of windows are few.
+        let from = self.placed(row, from, to);
+        let to = self.placed(row, to, from);
+        self.rows[row].add_change(from);
+        self.rows[row].add_change(to);
+        let has_effect = self.take_composition(segment.start..to, from);
+        if has_effect | self.take_composition(from..segment.end, to) {
+            (0..self.rows.len()).for_each(|row| self.refit(row));
+        } else {
+            self.refit(row);
+        }
+        true
+    }
+
+    /// Returns the best place of a change, beside another one that is not taken out yet.
+    fn placed(&mut self, row: usize, change: usize, other: usize) -> usize {
+        self.rows[row].add_change(other);
+        self.refit(row);
+        let step = self.step_around(row, change);
+        self.rows[row].changes.retain(|at| *at != other);
+        step.map_or(change, |step| step.at)
     }
 
     /// Returns the largest distances of rows like a row.
@@ -194,8 +270,7 @@ impl Search {
             return false;
         }
         let before = self.rows[row].changes.clone();
-        let place = before.partition_point(|at| *at < step.at);
-        self.rows[row].changes.insert(place, step.at);
+        self.rows[row].add_change(step.at);
         self.refit(row);
         let sides = [step.segment.start, step.at].map(|atom| self.step_around(row, atom));
         let second = sides.iter().flatten().map(|step| step.squares).fold(0.0, f64::max);
@@ -223,10 +298,10 @@ impl Search {
     }
 
     /// Takes the effect of a change on the shares of all rows out. Returns whether there is one.
-    fn take_composition(&mut self, step: &FittedStep) -> bool {
+    fn take_composition(&mut self, segment: Range<usize>, at: usize) -> bool {
         let parts = self.rows.iter().filter(|row| row.is_part).map(|row| &row.values[..]);
-        let ratio = ratio_of_rest(&self.design, parts, step.segment.clone(), step.at);
-        let first = self.design.first_run[step.at];
+        let ratio = ratio_of_rest(&self.design, parts, segment, at);
+        let first = self.design.first_run[at];
         for row in self.rows.iter_mut().filter(|row| row.is_share) {
             row.values[first..].iter_mut().for_each(|value| *value /= ratio);
         }
@@ -246,8 +321,7 @@ impl Search {
                     let is_here = |step: &FittedStep| step.segment.contains(change);
                     let Some(step) = self.step_around(row, *change) else { continue };
                     if step.distance > critical && is_here(&step) {
-                        let place = self.rows[row].changes.partition_point(|at| *at < step.at);
-                        self.rows[row].changes.insert(place, step.at);
+                        self.rows[row].add_change(step.at);
                     }
                 }
                 self.refit(row);
@@ -270,53 +344,17 @@ impl Search {
     fn points(&self) -> Vec<ChangePoint> {
         let mut points = Vec::new();
         for (index, row) in self.rows.iter().enumerate() {
-            let of = |borders: &[usize]| self.point(index, row, borders);
+            let maxima = self.maxima(row);
+            let of = |borders: &[usize]| {
+                let &[start, at, end] = borders else { return None };
+                let (values, fit, sampled) = (&row.values[..], &row.fit, row.sampled);
+                FoundStep { index, values, fit, sampled, start, at, end }
+                    .point(&self.design, maxima)
+            };
             points.extend(row.fit.borders.windows(3).filter_map(of));
         }
         points.sort_by(|a, b| b.distance.total_cmp(&a.distance));
         points
-    }
-
-    fn point(&self, index: usize, row: &SearchedRow, borders: &[usize]) -> Option<ChangePoint> {
-        let &[start, at, end] = borders else { return None };
-        let design = &self.design;
-        let likelihoods = row.fit.likelihoods(design, &row.values, start..end);
-        let candidates = likeliest(&likelihoods)
-            .into_iter()
-            .map(|(at, chance)| Candidate { commit: design.commit_of[at], chance });
-        let order: Vec<usize> = (start..end).collect();
-        let information = design.information(&order, start)[at - start];
-        let sums = design.sums(&row.values, start..end);
-        let before_step: f64 = sums[..at - start].iter().sum();
-        let size = -before_step / information.max(f64::MIN_POSITIVE);
-        let sides = [start..at, at..end].map(|atoms| Side::of(design, &row.values, atoms));
-        let mean = sides[0].mean;
-        // Machines that ran on one side only tell less about the difference.
-        let uneven = 1.0 / information / (1.0 / sides[0].weight + 1.0 / sides[1].weight);
-        let of_side = |side: &Side| {
-            let of_samples = SAMPLING * row.sampled * side.mean.abs();
-            side.variance.max(of_samples) / side.weight
-        };
-        let of_runs =
-            row.fit.inflation * uneven.max(1.0) * (of_side(&sides[0]) + of_side(&sides[1]));
-        let drift = (DRIFT * mean.abs().max((mean + size).abs())).powi(2);
-        let width = CONFIDENCE * (of_runs + drift).sqrt();
-        let (low, high) = (size - width, size + width);
-        let deviation = (row.fit.variance * row.fit.inflation / information).sqrt();
-        let distance = size.abs() / deviation.max(f64::MIN_POSITIVE);
-        (low > 0.0 || high < 0.0).then(|| ChangePoint {
-            row: index,
-            commit: design.commit_of[at],
-            candidates: candidates.collect(),
-            before: mean.max(0.0),
-            after: (mean + size).max(0.0),
-            low,
-            high,
-            runs_before: design.runs_of(start..at).len(),
-            runs_after: design.runs_of(at..end).len(),
-            chance: self.maxima(row).chance(distance),
-            distance,
-        })
     }
 
     /// Returns the smallest step in the middle of the runs that would be found nearly always, as a part
@@ -331,57 +369,13 @@ impl Search {
     }
 }
 
-/// Least variance of a value that samples tell, as in the noise of two sets of runs.
-const SAMPLING: f64 = super::super::noise::SAMPLING_VARIANCE;
-
-/// One side of a change.
-struct Side {
-    mean: f64,
-    /// Variance of a value with the weight 1.
-    variance: f64,
-    weight: f64,
-}
-
-impl Side {
-    fn of(design: &Design, values: &[f64], atoms: Range<usize>) -> Self {
-        let runs = design.runs_of(atoms.clone());
-        let weight: f64 = design.weights[runs.clone()].iter().sum();
-        let sum: f64 = runs.clone().map(|run| design.weights[run] * values[run]).sum();
-        let mean = sum / weight.max(f64::MIN_POSITIVE);
-        let squares: f64 = design.sums(values, atoms.clone()).iter().map(|sum| sum * sum).sum();
-        let count = atoms.len() as f64;
-        let variance = squares / weight.max(f64::MIN_POSITIVE) * count / (count - 1.0).max(1.0);
-        Self { mean, variance, weight }
-    }
-}
-
-/// Puts changes together whose commits can be the same. The changes have the clearest first.
-fn grouped(points: Vec<ChangePoint>) -> Vec<ChangedCommit> {
-    let mut commits: Vec<ChangedCommit> = Vec::new();
-    for point in points {
-        let has = |list: &[Candidate], commit: usize| list.iter().any(|one| one.commit == commit);
-        let is_same = |commit: &&mut ChangedCommit| {
-            has(&point.candidates, commit.commit) || has(&commit.candidates, point.commit)
-        };
-        match commits.iter_mut().find(is_same) {
-            Some(commit) => commit.changes.push(point),
-            None => commits.push(ChangedCommit {
-                commit: point.commit,
-                candidates: point.candidates.clone(),
-                changes: vec![point],
-            }),
-        }
-    }
-    commits
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::simulated::{SimulatedLake, tally};
     use super::*;
 
     /// Lakes of each kind in which no commit may be found.
-    const LAKES: u64 = 60;
+    const LAKES: u64 = 40;
 
     /// Lakes of few rows, which a slow build searches fast.
     fn small() -> SimulatedLake {
@@ -426,6 +420,24 @@ mod tests {
             at.sort_unstable();
             assert_eq!(at.len(), 2, "{found:?}");
             assert!(at[0].abs_diff(12) <= 1 && at[1].abs_diff(28) <= 1, "{at:?}");
+        }
+    }
+
+    #[test]
+    fn a_step_that_was_taken_back_is_two_changes() {
+        for (from, to) in [(16, 24), (10, 30)] {
+            let lake = SimulatedLake { steps: vec![(from, 1.4), (to, 1.0 / 1.4)], ..small() };
+            for seed in 1..6 {
+                let found = lake.found(seed);
+                let changes = found.commits.iter().flat_map(|commit| &commit.changes);
+                let mut of_row: Vec<_> = changes
+                    .filter(|change| change.row == 0)
+                    .map(|change| (change.commit, change.after > change.before))
+                    .collect();
+                of_row.sort_unstable();
+                let [(slower, true), (faster, false)] = of_row[..] else { panic!("{found:?}") };
+                assert!(slower.abs_diff(from) <= 1 && faster.abs_diff(to) <= 1, "{of_row:?}");
+            }
         }
     }
 

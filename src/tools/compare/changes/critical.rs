@@ -2,6 +2,7 @@
 
 use super::super::noise::Random;
 use super::design::Design;
+use super::windows::Windows;
 
 /// Orders that are drawn.
 const ORDERS: usize = 999;
@@ -13,6 +14,7 @@ struct DrawnOrder {
     atoms: Vec<usize>,
     /// What makes a sum a distance; 0 where no change can be told.
     scales: Vec<f32>,
+    windows: Windows,
 }
 
 /// Orders in which blocks of atoms are at other places. They are the same each time.
@@ -36,7 +38,8 @@ pub(super) fn orders(design: &Design) -> Orders {
             if information > 0.0 { (1.0 / information.sqrt()) as f32 } else { 0.0 }
         };
         let scales = design.information(&order, 0).into_iter().map(scale).collect();
-        DrawnOrder { atoms: order, scales }
+        let windows = Windows::of(design, &order, 0..atoms);
+        DrawnOrder { atoms: order, scales, windows }
     };
     Orders((0..ORDERS).map(|_| draw()).collect())
 }
@@ -63,25 +66,41 @@ impl Maxima {
     }
 }
 
-/// Returns the largest distance in each order. `rows` has the sums of each row's atoms, in standard
-/// deviations. `allowed` is the chance of a change where there is none.
-pub(super) fn maxima(rows: &[Vec<f32>], orders: &Orders, allowed: f64) -> Maxima {
-    let mut largest = vec![0_f32; orders.0.len()];
-    for rows in rows.chunks(LANES) {
-        let atoms = rows.first().map_or(0, Vec::len);
-        let mut lanes = vec![[0_f32; LANES]; atoms];
-        for (lane, row) in rows.iter().enumerate() {
-            row.iter().zip(&mut lanes).for_each(|(sum, lanes)| lanes[lane] = *sum);
-        }
-        for (order, largest) in orders.0.iter().zip(&mut largest) {
-            *largest = largest.max(largest_in(&lanes, order));
-        }
+impl Orders {
+    /// Returns the largest distance of a step in each order. `rows` has the sums of each row's atoms, in standard
+    /// deviations. `allowed` is the chance of a change where there is none.
+    pub(super) fn of_steps(&self, rows: &[Vec<f32>], allowed: f64) -> Maxima {
+        self.maxima(rows, allowed, largest_step)
     }
-    largest.sort_unstable_by(|a, b| b.total_cmp(a));
-    Maxima { largest, allowed }
+
+    /// Returns the largest distance of a window in each order, of rows as for steps.
+    pub(super) fn of_windows(&self, rows: &[Vec<f32>], allowed: f64) -> Maxima {
+        self.maxima(rows, allowed, |lanes, order| order.windows.largest(lanes, &order.atoms))
+    }
+
+    fn maxima(
+        &self,
+        rows: &[Vec<f32>],
+        allowed: f64,
+        largest_in: impl Fn(&[[f32; LANES]], &DrawnOrder) -> [f32; LANES],
+    ) -> Maxima {
+        let mut largest = vec![0_f32; self.0.len()];
+        for rows in rows.chunks(LANES) {
+            let atoms = rows.first().map_or(0, Vec::len);
+            let mut lanes = vec![[0_f32; LANES]; atoms];
+            for (lane, row) in rows.iter().enumerate() {
+                row.iter().zip(&mut lanes).for_each(|(sum, lanes)| lanes[lane] = *sum);
+            }
+            for (order, largest) in self.0.iter().zip(&mut largest) {
+                *largest = largest_in(&lanes, order).into_iter().fold(*largest, f32::max);
+            }
+        }
+        largest.sort_unstable_by(|a, b| b.total_cmp(a));
+        Maxima { largest, allowed }
+    }
 }
 
-fn largest_in(lanes: &[[f32; LANES]], order: &DrawnOrder) -> f32 {
+fn largest_step(lanes: &[[f32; LANES]], order: &DrawnOrder) -> [f32; LANES] {
     let mut sums = [0_f32; LANES];
     let mut largest = [0_f32; LANES];
     for (atom, scale) in order.atoms.iter().zip(&order.scales) {
@@ -92,5 +111,5 @@ fn largest_in(lanes: &[[f32; LANES]], order: &DrawnOrder) -> f32 {
             sums[lane] += values[lane];
         }
     }
-    largest.into_iter().fold(0.0, f32::max)
+    largest
 }

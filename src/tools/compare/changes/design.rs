@@ -33,6 +33,14 @@ pub(super) struct Design {
     atom_weights: Vec<f64>,
 }
 
+/// What comes before a place in an order of atoms.
+#[derive(Debug, Clone)]
+pub(super) struct Before {
+    /// Weight of each group of machines.
+    pub weights: Vec<f64>,
+    pub runs: usize,
+}
+
 impl Design {
     pub(super) fn of(input: &ChangeInput) -> Self {
         let runs = input.commits.len();
@@ -105,9 +113,28 @@ impl Design {
                 if is_border && has_runs { before.iter().zip(&all).map(told).sum() } else { 0.0 };
             self.of_hosts(*atom).iter().zip(&mut before).for_each(|(weight, sum)| *sum += weight);
             runs_before += self.first_run[atom + 1] - self.first_run[*atom];
-            if information >= 0.9 * LEAST_INFORMATION { information } else { 0.0 }
+            if is_told(information) { information } else { 0.0 }
         };
         order.iter().enumerate().map(&mut of_place).collect()
+    }
+
+    /// Returns the weights of the machines and the runs before each of some places, and in all atoms. `places` are
+    /// places in the order of atoms.
+    pub(super) fn before(&self, order: &[usize], places: &[usize]) -> (Vec<Before>, Before) {
+        let mut all = Before { weights: vec![0.0; self.hosts], runs: 0 };
+        let mut found = Vec::with_capacity(places.len());
+        let mut next = places.iter().peekable();
+        for (place, atom) in order.iter().enumerate() {
+            if next.next_if(|wanted| **wanted == place).is_some() {
+                found.push(all.clone());
+            }
+            self.of_hosts(*atom)
+                .iter()
+                .zip(&mut all.weights)
+                .for_each(|(weight, sum)| *sum += weight);
+            all.runs += self.first_run[atom + 1] - self.first_run[*atom];
+        }
+        (found, all)
     }
 
     /// Returns the weighted sum of each atom of a segment, around the means of the machines.
@@ -145,6 +172,11 @@ impl Design {
         };
         moments.into_iter().map(around).sum()
     }
+}
+
+/// Returns whether runs tell enough about a difference.
+pub(super) fn is_told(information: f64) -> bool {
+    information >= 0.9 * LEAST_INFORMATION
 }
 
 /// Returns the group of each run, and the count of groups. A machine with enough runs is a group of its

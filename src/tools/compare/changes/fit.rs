@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::super::noise::SAMPLING_VARIANCE;
 use super::design::Design;
+use super::windows::{FittedWindow, Windows};
 
 /// Part of the measured likeness of neighbours that counts: the measure itself is noisy.
 const LIKENESS: f64 = 0.6;
@@ -78,6 +79,22 @@ impl RowFit {
         };
         let steps = self.borders.windows(2).filter_map(of_segment);
         steps.max_by(|a, b| a.distance.total_cmp(&b.distance))
+    }
+
+    /// Returns the clearest window in any segment. `whole` are the windows of the row as one segment.
+    pub(super) fn clearest_window(&self, design: &Design, whole: &Windows) -> Option<FittedWindow> {
+        let sums = self.standard();
+        let of_segment = |pair: &[usize]| {
+            let segment = pair[0]..pair[1];
+            let sums = &sums[segment.clone()];
+            if segment.len() == design.atoms() {
+                return whole.clearest(sums, segment);
+            }
+            let order: Vec<usize> = segment.clone().collect();
+            Windows::of(design, &order, segment.clone()).clearest(sums, segment)
+        };
+        let windows = self.borders.windows(2).filter_map(of_segment);
+        windows.max_by(|a, b| a.distance.total_cmp(&b.distance))
     }
 
     fn step(

@@ -8,5 +8,7 @@ mod design;
 mod fit;
 pub(crate) mod json;
 mod memory;
+mod points;
 #[cfg(test)]
 mod simulated;
+mod windows;
