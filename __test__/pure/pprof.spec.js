@@ -323,6 +323,11 @@ test('damaged files and other files give an error that tells what is wrong', asy
     await assert.rejects(report(written('x.pb.gz', bytes)), { message: reason })
   }
   await assert.rejects(report(written('x.pb', raw), { from: 1 }), { message: /no time line/ })
+  const { files } = await check(written('x.pb', raw))
+  assert.deepEqual(
+    files[0].problems.map(({ severity, message }) => [severity, /is pprof/.test(message)]),
+    [['fatal', true]],
+  )
   // JSON with an ending of pprof is JSON.
   const { functions } = await report(
     written('x.pb.gz', fs.readFileSync(path.join(FIXTURES, 'foreign', 'node-20.cpuprofile.gz'))),

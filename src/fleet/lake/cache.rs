@@ -1,8 +1,10 @@
-//! Files of a remote lake on this machine. They never change: their names tell their contents.
+//! Files of a remote lake on this machine. They never change: their names tell their contents. A file that no
+//! question needed for a month goes.
 
-use std::fs;
+use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use ring::digest::{SHA256, digest};
@@ -15,10 +17,15 @@ use crate::store::objects::{Object, Objects};
 /// Bytes of the hash of a lake's name.
 const HASH_BYTES: usize = 8;
 
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// How long a file is kept that no question needs.
+const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
 /// The fetched files of one lake.
 #[derive(Debug)]
 pub(super) struct Cache {
     folder: PathBuf,
+    now: SystemTime,
 }
 
 impl Cache {
@@ -27,7 +34,7 @@ impl Cache {
         let hash = digest(&SHA256, lake.as_bytes());
         let name: String =
             hash.as_ref().iter().take(HASH_BYTES).map(|byte| format!("{byte:02x}")).collect();
-        Self { folder: folder.join(name) }
+        Self { folder: folder.join(name), now: SystemTime::now() }
     }
 
     /// Returns the paths of objects, after it has fetched those that are not there; nothing if the lake has
@@ -51,7 +58,9 @@ impl Cache {
         object: &Object,
     ) -> Result<Option<PathBuf>, LakeError> {
         let path = self.folder.join(&object.path);
-        if fs::metadata(&path).is_ok_and(|found| found.is_file() && found.len() == object.size) {
+        let found = fs::metadata(&path).ok();
+        if let Some(found) = found.filter(|found| found.is_file() && found.len() == object.size) {
+            self.note_use(&path, &found);
             return Ok(Some(path));
         }
         let Some(bytes) = objects.get(&object.path).await? else {
@@ -75,6 +84,37 @@ impl Cache {
     }
 }
 
+impl Cache {
+    /// Notes by the time of a file that a question needed it. A file that cannot be changed is fetched again in a
+    /// month.
+    fn note_use(&self, path: &Path, found: &Metadata) {
+        if age(found, self.now).is_some_and(|age| age > DAY)
+            && let Ok(file) = File::options().write(true).open(path)
+        {
+            let _ = file.set_modified(self.now);
+        }
+    }
+}
+
+/// Removes the files of all lakes that no question needed for a month. `folder` is as for [`Cache::of`].
+pub(super) fn remove_unused(folder: &Path, now: SystemTime) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        // Does not follow links.
+        let Ok(found) = entry.metadata() else { continue };
+        if found.is_dir() {
+            remove_unused(&entry.path(), now);
+        } else if age(&found, now).is_some_and(|age| age > KEPT) {
+            // On Windows, a file that is read stays.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn age(found: &Metadata, now: SystemTime) -> Option<Duration> {
+    now.duration_since(found.modified().ok()?).ok()
+}
+
 /// Writes a file that is whole or not there.
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(path);
@@ -85,4 +125,28 @@ fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
         let _ = fs::remove_file(&temporary);
     }
     written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_no_question_needed_for_a_month_are_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::of(dir.path(), "s3://bucket/lake");
+        let (old, used) = (cache.folder.join("old.parquet"), cache.folder.join("used.parquet"));
+        let later = |days: u32| cache.now + days * DAY;
+        for path in [&old, &used] {
+            write(path, b"PAR1").unwrap();
+        }
+        remove_unused(dir.path(), later(29));
+        let at = |now: SystemTime| Cache { folder: cache.folder.clone(), now };
+        at(later(20)).note_use(&used, &fs::metadata(&used).unwrap());
+        remove_unused(dir.path(), later(31));
+        assert!(!old.exists() && used.exists());
+        remove_unused(dir.path(), later(51));
+        assert!(!used.exists());
+        remove_unused(&dir.path().join("missing"), later(0));
+    }
 }

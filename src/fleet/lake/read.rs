@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
-use super::cache::Cache;
+use super::cache::{Cache, remove_unused};
 use super::handle::Lake;
 use super::snapshot::{self, LakeScope, Snapshot};
 use crate::layout::partition::{LAST_TABLE, TABLES, is_date};
@@ -131,13 +132,14 @@ impl Lake {
         }
         let paths = match (self.folder(), &request.cache) {
             (Some(folder), _) => live.iter().map(|(_, object)| folder.join(&object.path)).collect(),
-            (None, Some(cache)) => {
-                let cache = Cache::of(cache.as_ref(), &self.name);
+            (None, Some(folder)) => {
+                let cache = Cache::of(folder.as_ref(), &self.name);
                 let objects_of_files = live.iter().map(|(_, object)| *object).collect();
-                match cache.fetch(objects, objects_of_files).await? {
-                    Some(paths) => paths,
-                    None => return Ok(None),
-                }
+                let Some(paths) = cache.fetch(objects, objects_of_files).await? else {
+                    return Ok(None);
+                };
+                remove_unused(folder.as_ref(), SystemTime::now());
+                paths
             }
             (None, None) => return Err(LakeError("there is no folder for fetched files".into())),
         };

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::contents::{contents, unreadable};
 use super::events::Contents;
+use crate::read::pprof::is_pprof;
 use cpu_prof_core::files::find::find;
 use cpu_prof_core::files::input::{Failed, Input, lossy};
 use cpu_prof_core::format::trace::check::problems::{Problem, Problems, Severity};
@@ -29,6 +30,9 @@ struct FileCheck {
     problems: Vec<Problem>,
 }
 
+const PPROF: &str = "the file is pprof, and only traces and .cpuprofile files are checked; cpu-prof report and \
+                     go tool pprof read it";
+
 /// Checks files, and the files in folders.
 pub(crate) fn check(paths: &[PathBuf]) -> Check {
     let (inputs, failed) = find(paths);
@@ -38,6 +42,10 @@ pub(crate) fn check(paths: &[PathBuf]) -> Check {
 fn check_file(input: &Input) -> FileCheck {
     let mut problems = Problems::default();
     let mut contents = match input.open() {
+        Ok(_) if is_pprof(input) => {
+            problems.fatal(PPROF);
+            Contents::default()
+        }
         Ok(file) => contents(file, &mut problems),
         Err(error) => {
             problems.fatal(unreadable(&error));
