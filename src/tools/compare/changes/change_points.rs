@@ -223,7 +223,7 @@ impl Search {
         let windows = self.rows.iter().enumerate().filter_map(of_row);
         let clearest = windows.max_by(|a, b| a.1.distance.total_cmp(&b.1.distance));
         let Some((row, FittedWindow { segment, from, to, .. })) = clearest else { return false };
-        // The borders of windows are few.
+        // The borders of windows are few: the best places are between them.
         let from = self.placed(row, from, to);
         let to = self.placed(row, to, from);
         self.rows[row].add_change(from);
