@@ -15,6 +15,12 @@ const LOAD = path.join(FIXTURES, 'load.js')
  */
 const ROOM = 0.15
 
+/**
+ * Switches of a thread that has just worked, which is sampled for some 20 ms more: up to 27 were seen. Where the
+ * program starts slowly, its work ends only after the measure has begun.
+ */
+const AFTER_WORK_SWITCHES = 40
+
 /** Recordings by load, length and thread: specs of the same load share one. @type {Map<string, ReturnType<typeof recordLoad>>} */
 const recordings = new Map()
 
@@ -71,11 +77,10 @@ for (const where of /** @type {const} */ (['main', 'worker'])) {
       ])
       const utilizations = `utilization: ${own.utilization}, unprofiled ${plain.own.utilization}`
       assert.ok(Math.abs(own.utilization - plain.own.utilization) < ROOM, utilizations)
-      const [perSecond, plainly] = [own, plain.own].map(
-        (each) => (1e6 * each.switches) / each.wallUs,
-      )
-      const switches = `${perSecond} voluntary switches a second, unprofiled ${plainly}`
-      assert.ok(perSecond < plainly + 3, switches)
+      const seconds = own.wallUs / 1e6
+      const switches = `${own.switches} voluntary switches, unprofiled ${plain.own.switches}`
+      const limit = plain.own.switches + AFTER_WORK_SWITCHES + 3 * seconds
+      assert.ok(own.switches < limit, switches)
       assert.ok(shareOf(trace, own) > 1 - ROOM, `idle: ${shareOf(trace, own)}`)
     },
   )
