@@ -58,9 +58,8 @@ impl Cache {
         object: &Object,
     ) -> Result<Option<PathBuf>, LakeError> {
         let path = self.folder.join(&object.path);
-        let found = fs::metadata(&path).ok();
-        if let Some(found) = found.filter(|found| found.is_file() && found.len() == object.size) {
-            self.note_use(&path, &found);
+        let is_whole = |found: &Metadata| found.is_file() && found.len() == object.size;
+        if fs::metadata(&path).is_ok_and(|found| is_whole(&found) && self.note_use(&path, &found)) {
             return Ok(Some(path));
         }
         let Some(bytes) = objects.get(&object.path).await? else {
@@ -82,17 +81,12 @@ impl Cache {
         })?;
         Ok(Some(path))
     }
-}
 
-impl Cache {
-    /// Notes by the time of a file that a question needed it. A file that cannot be changed is fetched again in a
-    /// month.
-    fn note_use(&self, path: &Path, found: &Metadata) {
-        if age(found, self.now).is_some_and(|age| age > DAY)
-            && let Ok(file) = File::options().write(true).open(path)
-        {
-            let _ = file.set_modified(self.now);
-        }
+    /// Notes by the time of a file that a question needed it. Returns whether the file stays.
+    fn note_use(&self, path: &Path, found: &Metadata) -> bool {
+        let is_fresh = age(found, self.now).is_none_or(|age| age <= DAY);
+        let note = || File::options().write(true).open(path)?.set_modified(self.now);
+        is_fresh || note().is_ok()
     }
 }
 
@@ -142,7 +136,7 @@ mod tests {
         }
         remove_unused(dir.path(), later(29));
         let at = |now: SystemTime| Cache { folder: cache.folder.clone(), now };
-        at(later(20)).note_use(&used, &fs::metadata(&used).unwrap());
+        assert!(at(later(20)).note_use(&used, &fs::metadata(&used).unwrap()));
         remove_unused(dir.path(), later(31));
         assert!(!old.exists() && used.exists());
         remove_unused(dir.path(), later(51));
