@@ -1,7 +1,7 @@
 //! How large the largest difference of any row at any position is by chance.
 
 use super::super::noise::Random;
-use super::design::Design;
+use super::design::{Design, scale_of};
 use super::windows::Windows;
 
 /// Orders that are drawn.
@@ -34,10 +34,7 @@ pub(super) fn orders(design: &Design) -> Orders {
         let of_block = |start: usize| start..(start + block).min(atoms);
         let order: Vec<usize> =
             starts.into_iter().flat_map(of_block).map(|atom| (atom + shift) % atoms).collect();
-        let scale = |information: f64| {
-            if information > 0.0 { (1.0 / information.sqrt()) as f32 } else { 0.0 }
-        };
-        let scales = design.information(&order, 0).into_iter().map(scale).collect();
+        let scales = design.information(&order, 0).into_iter().map(scale_of).collect();
         let windows = Windows::of(design, &order, 0..atoms);
         DrawnOrder { atoms: order, scales, windows }
     };

@@ -94,26 +94,21 @@ impl Design {
     /// Returns, for each place in an order of atoms, the information about a change before it; 0 where
     /// no change can be told. `start` is the place of the first atom.
     pub(super) fn information(&self, order: &[usize], start: usize) -> Vec<f64> {
-        let mut all = vec![0.0; self.hosts];
-        let mut runs = 0;
-        for atom in order {
-            self.of_hosts(*atom).iter().zip(&mut all).for_each(|(weight, sum)| *sum += weight);
-            runs += self.first_run[atom + 1] - self.first_run[*atom];
-        }
+        let (_, Before { weights: all, runs }) = self.before(order, &[]);
         let mut before = vec![0.0; self.hosts];
         let mut runs_before = 0;
         let mut of_place = |(place, atom): (usize, &usize)| {
             let at = start + place;
             let is_border = at > 0 && self.commit_of[at] != self.commit_of[at - 1];
             let has_runs = runs_before >= LEAST_RUNS && runs - runs_before >= LEAST_RUNS;
-            let told = |(before, all): (&f64, &f64)| {
-                if *all > 0.0 { before * (all - before) / all } else { 0.0 }
+            let information = if is_border && has_runs {
+                information_of(before.iter().copied(), &all)
+            } else {
+                0.0
             };
-            let information =
-                if is_border && has_runs { before.iter().zip(&all).map(told).sum() } else { 0.0 };
             self.of_hosts(*atom).iter().zip(&mut before).for_each(|(weight, sum)| *sum += weight);
             runs_before += self.first_run[atom + 1] - self.first_run[*atom];
-            if is_told(information) { information } else { 0.0 }
+            information
         };
         order.iter().enumerate().map(&mut of_place).collect()
     }
@@ -174,9 +169,19 @@ impl Design {
     }
 }
 
-/// Returns whether runs tell enough about a difference.
-pub(super) fn is_told(information: f64) -> bool {
-    information >= 0.9 * LEAST_INFORMATION
+/// Returns the information about a difference of a part from the rest; 0 if that is not enough. `part` and `all`
+/// are the weights of the machines.
+pub(super) fn information_of(part: impl Iterator<Item = f64>, all: &[f64]) -> f64 {
+    let told = |(part, all): (f64, &f64)| {
+        if *all > 0.0 { part * (all - part) / all } else { 0.0 }
+    };
+    let information: f64 = part.zip(all).map(told).sum();
+    if information >= 0.9 * LEAST_INFORMATION { information } else { 0.0 }
+}
+
+/// Returns what makes a sum a distance; 0 without information.
+pub(super) fn scale_of(information: f64) -> f32 {
+    if information > 0.0 { (1.0 / information.sqrt()) as f32 } else { 0.0 }
 }
 
 /// Returns the group of each run, and the count of groups. A machine with enough runs is a group of its

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::design::{Before, Design, LEAST_RUNS, is_told};
+use super::design::{Before, Design, LEAST_RUNS, information_of, scale_of};
 
 /// Most borders that windows begin and end at: their number grows with the square.
 const MOST_BORDERS: usize = 24;
@@ -109,9 +109,5 @@ fn scale(from: &Before, to: &Before, whole: &Before) -> f32 {
         return 0.0;
     }
     let inner = to.weights.iter().zip(&from.weights).map(|(to, from)| to - from);
-    let information: f64 = inner
-        .zip(&whole.weights)
-        .map(|(inner, all)| if *all > 0.0 { inner * (all - inner) / all } else { 0.0 })
-        .sum();
-    if is_told(information) { (1.0 / information.sqrt()) as f32 } else { 0.0 }
+    scale_of(information_of(inner, &whole.weights))
 }
