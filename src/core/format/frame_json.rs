@@ -10,6 +10,7 @@ use super::number::or_none;
 use super::script_id::{ScriptIdOffset, as_string, without_offset};
 use super::url::true_url;
 use crate::profile::frame::{CallFrame, FrameOrigin};
+use crate::profile::native_code::BuildId;
 
 /// A call frame to be written.
 #[derive(Debug, Serialize)]
@@ -24,6 +25,8 @@ pub struct CallFrameJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     origin: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    build_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     package: Option<&'a str>,
 }
 
@@ -31,6 +34,8 @@ pub struct CallFrameJson<'a> {
 const SOURCE_MAP: &str = "source map";
 /// A member of a frame whose line and column are those of transpiled code.
 const TRANSPILED: &str = "transpiled";
+/// A member of a frame of native code.
+const MODULE: &str = "module";
 
 impl<'a> CallFrameJson<'a> {
     /// Returns a frame with another URL and script id.
@@ -45,7 +50,9 @@ impl<'a> CallFrameJson<'a> {
                 FrameOrigin::Executed => None,
                 FrameOrigin::SourceMap => Some(SOURCE_MAP),
                 FrameOrigin::Transpiled => Some(TRANSPILED),
+                FrameOrigin::Module(_) => Some(MODULE),
             },
+            build_id: frame.module().filter(BuildId::is_known).map(|build| build.to_string()),
             package: frame.package.as_deref(),
         }
     }
@@ -73,6 +80,8 @@ struct ParsedFrame<'a> {
     #[serde(borrow)]
     origin: Option<&'a RawValue>,
     #[serde(borrow)]
+    build_id: Option<&'a RawValue>,
+    #[serde(borrow)]
     package: Option<&'a RawValue>,
 }
 
@@ -89,6 +98,10 @@ pub fn parse_frame(text: &str) -> CallFrame {
         origin: match written.origin.map(|origin| origin.get().trim_matches('"')) {
             Some(SOURCE_MAP) => FrameOrigin::SourceMap,
             Some(TRANSPILED) => FrameOrigin::Transpiled,
+            Some(MODULE) => {
+                let build = written.build_id.map(|id| id.get().trim_matches('"'));
+                FrameOrigin::Module(build.and_then(BuildId::parse).unwrap_or_default())
+            }
             _ => FrameOrigin::Executed,
         },
         package: written.package.and_then(|name| serde_json::from_str(name.get()).ok()),
@@ -140,6 +153,26 @@ mod tests {
         assert!(json.get().ends_with(r#","package":"entities"}"#), "{json}");
         assert_eq!(parse_frame(json.get()), frame);
         assert_eq!(parse_frame(r#"{"package":["x"]}"#).package, None);
+    }
+
+    #[test]
+    fn a_native_function_is_written_and_read() {
+        for (path, package) in [
+            ("/usr/bin/node", Some("(native)")),
+            ("/r/build/Release/a.node", None),
+            ("/r/node_modules/sharp/libvips.so", None),
+        ] {
+            for build in [BuildId::new(&[1, 255]), BuildId::default()] {
+                let frame = CallFrame::in_module(path, build, 99_001, 0x1234);
+                let json = CallFrameJson::new(&frame, path, ScriptIdOffset::NONE).encode().unwrap();
+                assert_eq!(parse_frame(json.get()), frame, "{json}");
+                assert_eq!(frame.package.as_deref(), package);
+                assert_eq!(frame.address(), Some(0x1234));
+            }
+        }
+        let other = r#"{"origin":"module","buildId":[7],"functionName":"f","url":"/a"}"#;
+        assert_eq!(parse_frame(other).module(), Some(BuildId::default()));
+        assert_eq!(parse_frame(other).address(), None);
     }
 
     #[test]

@@ -4,6 +4,7 @@ pub mod ascii_json;
 mod collapsed;
 pub mod cpuprofile;
 pub mod deltas;
+pub mod elf;
 pub mod frame_json;
 pub mod json_walk;
 pub mod label_json;

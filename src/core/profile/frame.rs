@@ -1,5 +1,8 @@
 //! Call frames: the functions that a stack consists of.
 
+use super::native_code::{BuildId, address_name, address_of};
+use super::package::{NATIVE, is_users, package_of};
+
 /// The place of a function in the source.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CallFrame {
@@ -31,6 +34,8 @@ pub enum FrameOrigin {
     /// The code that ran, which is not the text of the file: a transpiler made it, and no source map
     /// was found.
     Transpiled,
+    /// Native code of the module that is the frame's URL, of this build. There is no line.
+    Module(BuildId),
 }
 
 impl CallFrame {
@@ -66,9 +71,41 @@ impl CallFrame {
         }
     }
 
-    /// Returns whether the function has no script.
+    /// Returns the frame of a native function that begins at an address of a module. `script_id` gives
+    /// the functions of a module one colour in DevTools.
+    pub fn in_module(path: &str, build: BuildId, script_id: u32, address: u64) -> Self {
+        // A library of the system is no code of the program.
+        let is_system = is_users(package_of(path)) && !path.ends_with(".node");
+        Self {
+            url: path.to_owned(),
+            script_id,
+            origin: FrameOrigin::Module(build),
+            package: is_system.then(|| NATIVE.into()),
+            ..Self::outside_of_scripts(&address_name(path, address))
+        }
+    }
+
+    /// Returns the frame that stands for the part of a native stack that is not known.
+    pub fn truncated() -> Self {
+        Self::outside_of_scripts("(truncated)")
+    }
+
+    /// Returns the build of a native function's module; none for other functions.
+    pub fn module(&self) -> Option<BuildId> {
+        match self.origin {
+            FrameOrigin::Module(build) => Some(build),
+            _ => None,
+        }
+    }
+
+    /// Returns the address of a native function whose name is not known.
+    pub fn address(&self) -> Option<u64> {
+        self.module().and_then(|_| address_of(&self.function_name))
+    }
+
+    /// Returns whether the function is not one of a script.
     pub fn is_native(&self) -> bool {
-        self.script_id == 0 && self.url.is_empty()
+        self.script_id == 0 && self.url.is_empty() || self.module().is_some()
     }
 
     /// Returns whether the frame is a state that V8 gives as a frame, and not a function of the

@@ -19,7 +19,6 @@ use crate::format::script_id::ScriptIdOffset;
 use crate::format::source_map::recorded::SCRIPT_SOURCE_MAP;
 use crate::format::trace::ours::{self, OurMember};
 use crate::format::url::{frame_url, is_unfolded};
-use crate::profile::frame::CallFrame;
 use crate::profile::gap::Gap;
 use crate::profile::position::SourcePosition;
 use crate::profile::program::{NodeModules, Program};
@@ -196,8 +195,8 @@ impl ThreadTrace {
         flush: Flush,
     ) {
         self.has_unfolded |= placed.new_nodes.iter().any(|node| {
-            let CallFrame { url, .. } = &window.frames[node.frame as usize];
-            is_unfolded(url, self.info.node_modules)
+            let frame = &window.frames[node.frame as usize];
+            !frame.is_native() && is_unfolded(&frame.url, self.info.node_modules)
         });
         let call_frames = self.encode_frames(window, placed);
         let deopts: FxHashMap<NodeId, &str> = placed.deopts(window).collect();
