@@ -37,6 +37,12 @@ pub enum Error {
     /// The labels of samples are not recorded. The recording goes on.
     #[error("labels are not recorded: {0}; the recording goes on without them")]
     Labels(String),
+    /// Native frames are not recorded, for this reason. The recording goes on.
+    #[error("native frames are not recorded: {0}; the recording goes on without them")]
+    Native(String),
+    /// What a signal handler reads of a thread, labels and native frames, is not recorded. The recording goes on.
+    #[error("labels and native frames of a thread are not recorded: {0}; the recording goes on")]
+    Unread(String),
     /// Profiles are not sent to a server. The recording goes on.
     #[error("profiles are not sent: {0}; the recording goes on")]
     Push(String),

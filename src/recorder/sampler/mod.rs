@@ -1,6 +1,7 @@
 //! The sources of samples, and their windows before they are read.
 
 pub(crate) mod inspector;
+pub(crate) mod native;
 pub(crate) mod v8;
 
 use self::v8::V8Profile;

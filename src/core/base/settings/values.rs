@@ -36,12 +36,15 @@ pub struct Categories {
     /// The projects and files that TypeScript's compiler works on: this needs a debugger, so they are not
     /// among the defaults.
     pub typescript: bool,
+    /// Native functions above those of JavaScript: they cost some percent of CPU time in native code, so they are
+    /// not among the defaults.
+    pub native: bool,
 }
 
 impl Categories {
     /// The words of the setting, with the profile.
     pub(super) const WORDS: &'static str =
-        "cpu, gc, memory, loop, timings, http, processes and typescript";
+        "cpu, gc, memory, loop, timings, http, processes, typescript and native";
     /// None: the profile alone.
     pub(super) const NONE: Self = Self {
         gc: false,
@@ -51,6 +54,7 @@ impl Categories {
         http: false,
         processes: false,
         typescript: false,
+        native: false,
     };
     /// The kinds whose cost does not show, which are the default.
     pub(super) const CHEAP: Self = Self {
@@ -61,6 +65,7 @@ impl Categories {
         http: false,
         processes: true,
         typescript: false,
+        native: false,
     };
 
     /// Reads a list with commas; none if a word is unknown, or the profile is not in it.
@@ -77,6 +82,7 @@ impl Categories {
                 "http" => &mut categories.http,
                 "processes" => &mut categories.processes,
                 "typescript" => &mut categories.typescript,
+                "native" => &mut categories.native,
                 _ => return None,
             } = true;
         }

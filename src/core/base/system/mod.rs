@@ -2,6 +2,7 @@
 //! names here, which answer none where the system cannot tell. `posix` is common to several systems.
 //! What follows from them for all systems is here.
 
+pub mod code_mapping;
 mod common_socket;
 pub mod cpu_times;
 mod listed_process;
@@ -9,10 +10,14 @@ pub mod neighbour;
 // Here for its tests, which run on every system.
 #[cfg(any(target_os = "macos", test))]
 mod process_arguments;
+pub mod registers;
 pub mod regular_file;
 #[cfg(not(target_os = "linux"))]
 #[path = "no_sampling_signal.rs"]
 pub mod sampling_signal;
+#[cfg(not(target_os = "linux"))]
+#[path = "no_stopped_thread.rs"]
+pub mod stopped_thread;
 #[cfg(any(windows, test))]
 mod timer_rounds;
 
@@ -36,8 +41,6 @@ use self::macos as platform;
 use self::windows as platform;
 
 pub(crate) use self::platform::is_stderr_writable;
-#[cfg(target_os = "linux")]
-pub use self::platform::sampling_signal;
 pub use self::platform::{
     SAMPLING_SIGNAL, at_exit, boot_id, exported, files, has_borrowed_rights, is_process_alive,
     node_clock_lead_us, now_us, parent_id, pass_on, pid_namespace, process_cpu_us, process_key,
@@ -50,6 +53,8 @@ pub use self::platform::{
     with_hidden_flags,
 };
 use self::platform::{ThreadClock, children_cpu_us, core_wait_us, parent_of, voluntary_switches};
+#[cfg(target_os = "linux")]
+pub use self::platform::{sampling_signal, stopped_thread};
 
 /// Whether the system is Windows.
 pub const IS_WINDOWS: bool = cfg!(windows);

@@ -1,11 +1,13 @@
 //! For systems where no function runs around V8's handler of the sampling signal: V8 has no such signal, or
 //! this was never tried.
 
+use super::stopped_thread::StoppedThread;
+
 /// Whether this system lets a function run around V8's handler.
 pub const IS_AVAILABLE: bool = false;
 
 /// A function that runs in the signal handler, and calls V8's handler.
-pub type Around = fn(v8: &dyn Fn());
+pub type Around = fn(v8: &dyn Fn(), thread: StoppedThread);
 
 /// Returns whether `around` runs for each sampling signal: it does not.
 pub fn wrap(_of_v8: usize, _around: Around) -> bool {

@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 use super::event_buffer::EventBuffer;
 use super::javascript_threads::RecordedThread;
 use super::script_maps::RecordedMaps;
+use crate::sampler::native::ThreadStacks;
 use crate::sampler::v8::{Callback, CollectionLog, DeletionQueue, LabelRing, Waker};
 use cpu_prof_core::base::system;
 use cpu_prof_core::base::system::cpu_times::MeasuredThread;
@@ -99,6 +100,8 @@ pub(crate) struct RecordingLink {
     pub has_requests: Flag,
     /// Label sets of the samples that are not written yet, once the thread has used labels.
     pub labels: OnceLock<Arc<LabelRing>>,
+    /// Native stacks of the samples that are not written yet, if they are wanted.
+    pub stacks: OnceLock<Arc<ThreadStacks>>,
     /// Profiles that were read and are not deleted yet.
     pub read_profiles: DeletionQueue,
     /// Whether the thread's sampling is suspended, because the thread waits.
@@ -135,6 +138,7 @@ impl RecordingLink {
             program_events: EventBuffer::default(),
             has_requests: Flag::default(),
             labels: OnceLock::new(),
+            stacks: OnceLock::new(),
             read_profiles: DeletionQueue::default(),
             is_suspended: Flag::default(),
             waiting_since: Mutex::default(),

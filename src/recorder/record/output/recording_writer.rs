@@ -102,7 +102,7 @@ impl RecordingWriter {
         let TakenWindow { window, memory, pause, circumstances } = taken;
         let mut window = self.read(window, circumstances.was_waiting);
         let cpu = self.link.thread.times();
-        if self.passes.run(&mut window, &circumstances, &cpu, self.link.labels.get()) {
+        if self.passes.run(&mut window, &circumstances, &cpu, &self.link) {
             self.link.is_restart_requested.set(true);
             self.restarts += 1;
         }

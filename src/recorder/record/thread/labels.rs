@@ -1,11 +1,11 @@
-//! Lets the labels of the calling thread be recorded, from the first label on.
+//! Lets the signal handler read the calling thread: its labels, from the first label on, and its native stacks.
 
 use std::cell::Cell;
 use std::sync::Arc;
 
 use super::recording::{RECORDING, ThreadRecording};
 use crate::record::link::label_sets;
-use crate::sampler::v8::{LabelRing, LabelSampling, LabelSource};
+use crate::sampler::v8::{LabelRing, LabelSource, SignalReading};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::stderr::warn_once;
 use cpu_prof_core::base::system;
@@ -36,27 +36,36 @@ pub(crate) fn source() -> Option<LabelSource> {
     SOURCE.get()
 }
 
-/// Lets the labels be read with each sample of a recording that has begun, if the thread has used labels.
-/// Runs in V8's interrupts, where no JavaScript may run.
+/// Lets the thread of a recording that has begun be read with each sample: its labels, if the thread has used
+/// labels, and its native stacks, if they are wanted. Runs in V8's interrupts, where no JavaScript may run.
 pub(super) fn begin(recording: &ThreadRecording) {
-    let Some(source) = SOURCE.get() else { return };
-    if let Err(error) = read_into(recording, source) {
+    if let Err(error) = read_into(recording) {
         warn_once(&error);
     }
 }
 
-fn read_into(recording: &ThreadRecording, source: LabelSource) -> Result<(), Error> {
-    if !source.is_sound() {
+fn read_into(recording: &ThreadRecording) -> Result<(), Error> {
+    let labels = SOURCE.get().map(|source| (source, label_ring(recording)));
+    let stacks = recording.link.stacks.get().map(|stacks| Arc::clone(&stacks.ring));
+    if labels.is_none() && stacks.is_none() {
+        return Ok(());
+    }
+    if labels.as_ref().is_some_and(|(source, _)| !source.is_sound()) {
         SOURCE.set(None);
         return Err(Error::Labels("V8 keeps the asynchronous context in another place".into()));
     }
+    // The one from before leaves before the next enters.
+    recording.reading.take();
+    recording.reading.replace(Some(SignalReading::start(labels, stacks)?));
+    Ok(())
+}
+
+fn label_ring(recording: &ThreadRecording) -> Arc<LabelRing> {
     let ring = recording.link.labels.get_or_init(|| {
         let capacity = capacity(recording);
         Arc::new(LabelRing::new(system::now_us(), capacity))
     });
-    let sampling = LabelSampling::start(source, Arc::clone(ring))?;
-    recording.labels.replace(Some(sampling));
-    Ok(())
+    Arc::clone(ring)
 }
 
 /// Returns how many records the ring has room for: the writer thread takes them with each flush.
@@ -68,7 +77,7 @@ fn capacity(recording: &ThreadRecording) -> usize {
 
 /// Lets the signal handler run again, because V8 has started to sample.
 pub(super) fn resumed(recording: &ThreadRecording) {
-    if let Some(labels) = &*recording.labels.borrow() {
-        labels.wrap_handler();
+    if let Some(reading) = &*recording.reading.borrow() {
+        reading.wrap_handler();
     }
 }

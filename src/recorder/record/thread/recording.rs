@@ -14,8 +14,8 @@ use crate::record::window::worker_name::WorkerName;
 use crate::record::writer::event_loop::RecordingMessage;
 use crate::sampler::RawWindow;
 use crate::sampler::v8::{
-    EntryHook, EventLoop, Heap, LabelSampling, NotedRequest, Profiler, RequestNotes,
-    RunningFunction,
+    EntryHook, EventLoop, Heap, NotedRequest, Profiler, RequestNotes, RunningFunction,
+    SignalReading,
 };
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::start::StartReason;
@@ -57,8 +57,8 @@ pub(super) struct ThreadRecording {
     pub heap: Option<Heap>,
     /// Resumes the sampling that is suspended while the thread waits.
     pub entry_hook: Option<EntryHook>,
-    /// Reads the labels with each sample, once the thread has used labels.
-    pub labels: RefCell<Option<LabelSampling>>,
+    /// Reads the thread with each sample, where labels or native stacks are wanted.
+    pub reading: RefCell<Option<SignalReading>>,
     /// Where JavaScript notes the requests that have ended, if they are wanted, and the time of Node's clock at
     /// which the program's clock was 0, microseconds.
     pub request_notes: RefCell<Option<(RequestNotes, i64)>>,

@@ -22,6 +22,7 @@ use crate::record::process::host::HostProcess;
 use crate::record::process::signals;
 use crate::record::window::idle::{IdleTimes, WaitCounters};
 use crate::sampler::best_source;
+use crate::sampler::native::ThreadStacks;
 use crate::sampler::v8::{EntryHook, EventLoop, Heap, Profiler, Waker, running_functions};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::config::Config;
@@ -113,6 +114,9 @@ pub(crate) fn start(
     let maps = maps.map(RecordedMaps::of_thread);
     let link =
         Arc::new(RecordingLink::new(parent, waker, thread_id == 0, maps.unwrap_or_default()));
+    if config.categories.native {
+        read_stacks(&link, source);
+    }
     let idle = event_loop
         .as_ref()
         .map(|event_loop| WaitCounters { loop_us: event_loop.waited_us(), slept_us: None })
@@ -137,7 +141,7 @@ pub(crate) fn start(
         heap: heap.flatten(),
         entry_hook,
         began_in: Cell::new(began_in),
-        labels: RefCell::default(),
+        reading: RefCell::default(),
         request_notes: RefCell::default(),
         rotation: Cell::new(None),
         resumed_us: Cell::new(None),
@@ -155,6 +159,20 @@ pub(crate) fn start(
         armed::joined(of, recording, files);
     }
     Ok(())
+}
+
+/// Lets the native stacks of this thread be copied, as far as that is possible.
+fn read_stacks(link: &RecordingLink, source: Source) {
+    let stacks = match source {
+        Source::V8 => ThreadStacks::of_this_thread(),
+        Source::Inspector => Err(Error::Native("this needs CPU_PROF_SOURCE=v8".into())),
+    };
+    match stacks {
+        Ok(stacks) => {
+            let _ = link.stacks.set(stacks);
+        }
+        Err(error) => warn_once(&error),
+    }
 }
 
 fn create_files(

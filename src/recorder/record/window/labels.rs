@@ -1,9 +1,10 @@
 //! Gives the samples their label sets: pairs them with the records of the signal handler by their times.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 
+use super::timed_records::TimedRecords;
 use crate::record::link::label_sets::set_of;
-use crate::sampler::v8::{LabelRecord, LabelRing};
+use crate::sampler::v8::LabelRing;
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::stderr::warn_once;
 use cpu_prof_core::profile::frame::CallFrame;
@@ -23,7 +24,8 @@ const UNPAIRED: &str =
 /// The pairing of one thread's samples.
 #[derive(Debug, Default)]
 pub(crate) struct LabelPairing {
-    waiting: VecDeque<LabelRecord>,
+    /// Ids of label sets.
+    waiting: TimedRecords<u32>,
     /// Count of the samples so far since the records began, and how many have a record.
     seen: usize,
     paired: usize,
@@ -32,7 +34,7 @@ pub(crate) struct LabelPairing {
 impl LabelPairing {
     /// Gives the samples of a window their label sets. No later window has samples up to the last of these.
     pub(crate) fn pair(&mut self, window: &mut Window, ring: &LabelRing) {
-        ring.take(|record| self.waiting.push_back(record));
+        ring.take(|record| self.waiting.add(record.from_us, record.to_us, record.labels));
         if ring.is_wrong() {
             self.waiting.clear();
             return warn_once(&Error::Labels(CHANGED.into()));
@@ -44,15 +46,13 @@ impl LabelPairing {
                 continue;
             }
             self.seen += 1;
-            if let Some(record) = self.record_at(sample.time_us) {
+            if let Some(labels) = self.waiting.take_at(sample.time_us) {
                 self.paired += 1;
-                sample.labels = if idle == Some(sample.node) { NO_LABELS } else { record.labels };
+                sample.labels = if idle == Some(sample.node) { NO_LABELS } else { labels };
             }
         }
         // No later window has samples from before this one.
-        while self.waiting.front().is_some_and(|record| record.to_us < window.start_us) {
-            self.waiting.pop_front();
-        }
+        self.waiting.forget_before(window.start_us);
         if self.seen >= PROOF_SAMPLES && self.paired < MIN_PAIRED {
             ring.give_up();
             return warn_once(&Error::Labels(UNPAIRED.into()));
@@ -62,26 +62,12 @@ impl LabelPairing {
             .label_sets
             .extend(ids.into_iter().filter_map(|id| Some((id, set_of(id)?.as_ref().clone()))));
     }
-
-    /// Returns the record of a sample, which has one at most, and forgets the records before.
-    fn record_at(&mut self, time_us: i64) -> Option<LabelRecord> {
-        // V8 adds a microsecond to its clock.
-        let taken_us = time_us - 1;
-        while let Some(record) = self.waiting.front().copied()
-            && record.from_us <= taken_us
-        {
-            self.waiting.pop_front();
-            if record.to_us >= taken_us {
-                return Some(record);
-            }
-        }
-        None
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sampler::v8::LabelRecord;
     use cpu_prof_core::profile::window::Sample;
     use cpu_prof_core::testing::windows::made::{self, frame};
 

@@ -11,7 +11,7 @@ use cpu_prof_core::profile::window::Window;
 const OWN_PREFIX: &str = "cpuProf";
 
 /// Name under which the functions of all addons are shown.
-const ANY_ADDON: &str = "(native addon)";
+pub(super) const ANY_ADDON: &str = "(native addon)";
 
 /// Replaces the names of this addon's functions where V8 may mean the function of another addon.
 pub(crate) fn rename(window: &mut Window) {

@@ -1,15 +1,15 @@
 //! The passes over a window, between the sampler and the call tree, in their order.
 
-use std::sync::Arc;
-
 use super::idle::{IdleTimes, WaitCounters};
 use super::inlined::KnownCalls;
 use super::labels::LabelPairing;
+use super::native_stacks::NativePairing;
 use super::overlap::{self, TakenUntil};
 use super::unseen_loop::UnseenLoop;
 use super::{native_names, profiler_frames};
+use crate::record::link::recording_link::RecordingLink;
 use crate::record::link::taken_window::Circumstances;
-use crate::sampler::v8::{LabelRing, StallDetector};
+use crate::sampler::v8::StallDetector;
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::system::cpu_times::CpuTimes;
 use cpu_prof_core::profile::window::Window;
@@ -24,6 +24,7 @@ pub(crate) struct WindowPasses {
     taken_until: TakenUntil,
     unseen_loop: UnseenLoop,
     labels: LabelPairing,
+    stacks: NativePairing,
     calls: KnownCalls,
     /// None if V8's sampling ends the waits of the event loop.
     idle: Option<IdleTimes>,
@@ -39,6 +40,7 @@ impl WindowPasses {
             taken_until: TakenUntil::START,
             unseen_loop: UnseenLoop::default(),
             labels: LabelPairing::default(),
+            stacks: NativePairing::default(),
             calls: KnownCalls::new(config.max_nodes),
             idle,
         }
@@ -51,9 +53,9 @@ impl WindowPasses {
         window: &mut Window,
         circumstances: &Circumstances,
         cpu: &CpuTimes,
-        labels: Option<&Arc<LabelRing>>,
+        link: &RecordingLink,
     ) -> bool {
-        if let Some(ring) = labels {
+        if let Some(ring) = link.labels.get() {
             self.labels.pair(window, ring);
         }
         profiler_frames::hide(window, self.taken_until.is_start());
@@ -72,6 +74,10 @@ impl WindowPasses {
         }
         self.calls.charge_inlined(window);
         self.tell_idle_from_work(window, circumstances, cpu);
+        // Last, because all others take V8's stacks.
+        if let Some(stacks) = link.stacks.get() {
+            self.stacks.extend(window, stacks);
+        }
         is_stuck
     }
 

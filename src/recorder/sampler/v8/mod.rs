@@ -21,6 +21,8 @@ mod raw_profile;
 mod reach;
 mod request_notes;
 mod script_maps;
+mod signal;
+mod stacks;
 mod stall;
 mod symbols;
 
@@ -28,7 +30,9 @@ pub(crate) use self::deletion::DeletionQueue;
 pub(crate) use self::entry_hook::EntryHook;
 pub(crate) use self::event_loop::{EventLoop, LoopProgress, is_main_thread};
 pub(crate) use self::heap::{CollectionLog, Heap};
-pub(crate) use self::labels::{LabelRecord, LabelRing, LabelSampling, LabelSource, SlotSearch};
+#[cfg(test)]
+pub(crate) use self::labels::LabelRecord;
+pub(crate) use self::labels::{LabelRing, LabelSource, SlotSearch};
 pub(crate) use self::profiler::{Profiler, Rotated};
 pub(crate) use self::raw_profile::V8Profile;
 pub(crate) use self::reach::{
@@ -37,5 +41,7 @@ pub(crate) use self::reach::{
 };
 pub(crate) use self::request_notes::{NotedRequest, RequestNotes};
 pub(crate) use self::script_maps::{ScriptMap, ScriptMaps, forget_environment};
+pub(crate) use self::signal::SignalReading;
+pub(crate) use self::stacks::{CopiedStack, JavaScriptCode, StackRing};
 pub(crate) use self::stall::StallDetector;
 pub(crate) use self::symbols::{Callback, is_available};

@@ -1,7 +1,9 @@
 //! What Linux tells: /proc, clocks of threads, and the C library.
 #![allow(unsafe_code)]
 
+mod mapped_file;
 pub mod sampling_signal;
+pub mod stopped_thread;
 mod threads;
 
 use std::ffi::{c_int, c_long, c_void};

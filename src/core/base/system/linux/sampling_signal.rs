@@ -13,11 +13,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 
+use super::stopped_thread::StoppedThread;
+
 /// Whether this system lets a function run around V8's handler. With musl this was never tried.
 pub const IS_AVAILABLE: bool = !cfg!(target_env = "musl") && mem::size_of::<usize>() == 8;
 
 /// A function that runs in the signal handler, and calls V8's handler.
-pub type Around = fn(v8: &dyn Fn());
+pub type Around = fn(v8: &dyn Fn(), thread: StoppedThread);
 
 type SignalHandler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
@@ -83,7 +85,8 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
         }
     };
     match AROUND.get() {
-        Some(around) => around(&v8),
+        // SAFETY: the argument is that of this handler.
+        Some(around) => around(&v8, unsafe { StoppedThread::new(context) }),
         None => v8(),
     }
 }
@@ -124,11 +127,11 @@ mod tests {
             action.sa_sigaction
         };
         let of_v8 = libc::getpid as *const () as usize;
-        assert!(!wrap(of_v8, |v8| v8()));
+        assert!(!wrap(of_v8, |v8, _| v8()));
         assert_eq!(action(), libc::SIG_DFL);
         // SAFETY: the same.
         unsafe { libc::signal(libc::SIGPROF, address) };
-        assert!(!wrap(of_v8, |v8| v8()));
+        assert!(!wrap(of_v8, |v8, _| v8()));
         assert_eq!(action(), address);
     }
 }

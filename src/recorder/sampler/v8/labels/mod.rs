@@ -1,23 +1,17 @@
-//! The labels of work at the moment of each sample.
+//! The labels of work at the moment of each sample, which the signal handler finds.
 //!
-//! A handler around V8's handler of the sampling signal finds the id of the current label set, and adds it
-//! with the time to a ring. The writer thread pairs the records with V8's samples by their times: V8's time
-//! of a sample is between the times before and after its handler.
-//!
-//! Rules for what runs in the handler:
 //! - Nothing of V8 is called, and no handle is made.
-//! - Memory of another isolate is never read: a thread finds its own entry only.
+//! - Memory of another isolate is never read.
 //! - Whatever is not as expected means 'no labels'.
 
 mod frame;
+mod label_reader;
 mod ring;
-mod sampled_thread;
 mod slot;
 mod source;
-mod threads;
 
+pub(super) use self::label_reader::LabelReader;
 pub(crate) use self::ring::{LabelRecord, LabelRing};
-pub(crate) use self::sampled_thread::LabelSampling;
 #[cfg(test)]
 pub(super) use self::slot::LabelApi;
 pub(crate) use self::slot::SlotSearch;

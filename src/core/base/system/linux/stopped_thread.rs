@@ -1,0 +1,183 @@
+//! A thread that a signal has stopped: its registers and its stack.
+
+use std::ffi::c_void;
+use std::ops::Range;
+use std::{fs, ptr};
+
+use super::SignalSemaphore;
+pub use super::mapped_file::MappedFile;
+use crate::base::system::code_mapping::CodeMapping;
+use crate::base::system::registers;
+
+/// Whether registers can be read on this machine.
+pub const IS_AVAILABLE: bool =
+    !cfg!(target_env = "musl") && cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
+
+/// A thread within the handler of a signal.
+#[derive(Debug, Clone, Copy)]
+pub struct StoppedThread(*const libc::ucontext_t);
+
+impl StoppedThread {
+    /// Returns the thread that a signal handler runs on, by the handler's third argument.
+    ///
+    /// # Safety
+    /// The argument is that of a handler which has not returned.
+    pub(super) unsafe fn new(context: *mut c_void) -> Self {
+        Self(context.cast_const().cast())
+    }
+
+    /// Returns the values of the registers. May be called in a signal handler.
+    pub fn registers(self) -> [u64; registers::COUNT] {
+        // SAFETY: the context is there while the handler runs, and nobody changes it.
+        unsafe { values(&(*self.0).uc_mcontext) }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn values(context: &libc::mcontext_t) -> [u64; registers::COUNT] {
+    // In the order of DWARF's numbers.
+    const ORDER: [libc::c_int; registers::COUNT] = [
+        libc::REG_RAX,
+        libc::REG_RDX,
+        libc::REG_RCX,
+        libc::REG_RBX,
+        libc::REG_RSI,
+        libc::REG_RDI,
+        libc::REG_RBP,
+        libc::REG_RSP,
+        libc::REG_R8,
+        libc::REG_R9,
+        libc::REG_R10,
+        libc::REG_R11,
+        libc::REG_R12,
+        libc::REG_R13,
+        libc::REG_R14,
+        libc::REG_R15,
+        libc::REG_RIP,
+    ];
+    ORDER.map(|number| context.gregs[number as usize] as u64)
+}
+
+#[cfg(target_arch = "aarch64")]
+fn values(context: &libc::mcontext_t) -> [u64; registers::COUNT] {
+    let mut values = [0; registers::COUNT];
+    values[..31].copy_from_slice(&context.regs);
+    values[31] = context.sp;
+    values[32] = context.pc;
+    values
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn values(_: &libc::mcontext_t) -> [u64; registers::COUNT] {
+    [0; registers::COUNT]
+}
+
+/// Returns registers with which the calling function's own stack can be read: those that a call keeps. Others are 0.
+#[inline(always)]
+pub fn own_registers() -> [u64; registers::COUNT] {
+    let mut values = [0; registers::COUNT];
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: registers are read, and the memory of the array is written.
+    unsafe {
+        std::arch::asm!(
+            "mov [{0} + 24], rbx",
+            "mov [{0} + 48], rbp",
+            "mov [{0} + 56], rsp",
+            "mov [{0} + 96], r12",
+            "mov [{0} + 104], r13",
+            "mov [{0} + 112], r14",
+            "mov [{0} + 120], r15",
+            "lea {1}, [rip]",
+            "mov [{0} + 128], {1}",
+            in(reg) values.as_mut_ptr(),
+            out(reg) _,
+            options(nostack, preserves_flags),
+        );
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: the same.
+    unsafe {
+        std::arch::asm!(
+            "stp x19, x20, [{0}, #152]",
+            "stp x21, x22, [{0}, #168]",
+            "stp x23, x24, [{0}, #184]",
+            "stp x25, x26, [{0}, #200]",
+            "stp x27, x28, [{0}, #216]",
+            "stp x29, x30, [{0}, #232]",
+            "mov {1}, sp",
+            "str {1}, [{0}, #248]",
+            "adr {1}, .",
+            "str {1}, [{0}, #256]",
+            in(reg) values.as_mut_ptr(),
+            out(reg) _,
+            options(nostack, preserves_flags),
+        );
+    }
+    values
+}
+
+/// Returns the addresses of the calling thread's stack. The kernel's list of the memory is read for the first
+/// thread, which takes some milliseconds in a large process.
+pub fn own_stack() -> Option<Range<u64>> {
+    // SAFETY: the attributes are filled before they are read, and destroyed once.
+    unsafe {
+        let mut attributes = std::mem::zeroed();
+        if libc::pthread_getattr_np(libc::pthread_self(), &mut attributes) != 0 {
+            return None;
+        }
+        let (mut start, mut size) = (ptr::null_mut(), 0);
+        let status = libc::pthread_attr_getstack(&attributes, &mut start, &mut size);
+        libc::pthread_attr_destroy(&mut attributes);
+        let start = start as u64;
+        (status == 0).then(|| start..start.saturating_add(size as u64))
+    }
+}
+
+/// Returns the parts of this process's memory that hold code.
+pub fn code_mappings() -> Vec<CodeMapping> {
+    let text = fs::read("/proc/self/maps").unwrap_or_default();
+    CodeMapping::parse(&String::from_utf8_lossy(&text))
+}
+
+/// A bell that a signal handler can ring for a thread that waits.
+#[derive(Debug, Clone, Copy)]
+pub struct Bell(SignalSemaphore);
+
+impl Bell {
+    /// Returns a bell.
+    pub fn new() -> std::io::Result<Self> {
+        SignalSemaphore::new().map(Self)
+    }
+
+    /// Rings. May be called in a signal handler.
+    pub fn ring(self) {
+        self.0.post();
+    }
+
+    /// Waits for a ring.
+    pub fn wait(self) {
+        self.0.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::system::registers::Registers;
+
+    #[test]
+    fn the_own_stack_is_known() {
+        let own = own_registers();
+        let registers = Registers::new(own);
+        let local = &raw const own as u64;
+        let stack = own_stack().unwrap();
+        assert!(
+            stack.contains(&local) && stack.contains(&registers.get(registers::STACK).unwrap())
+        );
+        let code = registers.get(registers::PROGRAM).unwrap();
+        let mappings = code_mappings();
+        let mapping = mappings.iter().find(|mapping| mapping.range.contains(&code)).unwrap();
+        let own = std::env::current_exe().unwrap();
+        assert_eq!(mapping.file.as_ref().unwrap().path, own.to_str().unwrap());
+    }
+}

@@ -1,0 +1,95 @@
+//! The registers of a thread, by the numbers that DWARF gives them on this machine.
+
+/// What is particular to x86-64: the System V ABI.
+#[cfg(target_arch = "x86_64")]
+mod machine {
+    /// Count of registers: 16 general ones, and the program counter.
+    pub const COUNT: usize = 17;
+    /// The stack pointer.
+    pub const STACK: u16 = 7;
+    /// The program counter, which is also the column of the return address.
+    pub const PROGRAM: u16 = 16;
+    /// The column of the return address in tables.
+    pub const RETURN: u16 = 16;
+    /// The register that has the return address at the start of a function; none if it is on the stack.
+    pub const LINK: Option<u16> = None;
+    /// The registers that a function leaves as they were.
+    pub const KEPT: &[u16] = &[3, 6, 12, 13, 14, 15];
+}
+
+/// What is particular to AArch64.
+#[cfg(target_arch = "aarch64")]
+mod machine {
+    pub const COUNT: usize = 33;
+    pub const STACK: u16 = 31;
+    /// DWARF has no number for the program counter.
+    pub const PROGRAM: u16 = 32;
+    pub const RETURN: u16 = 30;
+    pub const LINK: Option<u16> = Some(30);
+    pub const KEPT: &[u16] = &[19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29];
+}
+
+/// Other machines, whose native stacks are not read.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod machine {
+    pub const COUNT: usize = 2;
+    pub const STACK: u16 = 0;
+    pub const PROGRAM: u16 = 1;
+    pub const RETURN: u16 = 1;
+    pub const LINK: Option<u16> = None;
+    pub const KEPT: &[u16] = &[];
+}
+
+pub use self::machine::{COUNT, KEPT, LINK, PROGRAM, RETURN, STACK};
+
+/// The values of the registers; none where a value is not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Registers([Option<u64>; COUNT]);
+
+impl Default for Registers {
+    fn default() -> Self {
+        Self([None; COUNT])
+    }
+}
+
+impl Registers {
+    /// Returns registers whose values are all known.
+    pub fn new(values: [u64; COUNT]) -> Self {
+        Self(values.map(Some))
+    }
+
+    /// Returns the value of a register by its number; none if it is not known.
+    pub fn get(&self, number: u16) -> Option<u64> {
+        self.0.get(usize::from(number)).copied().flatten()
+    }
+
+    /// Changes the value of a register. A number that the machine does not have changes nothing.
+    pub fn set(&mut self, number: u16, value: Option<u64>) {
+        if let Some(register) = self.0.get_mut(usize::from(number)) {
+            *register = value;
+        }
+    }
+
+    /// Returns the registers that a caller has as the function that it called.
+    pub fn kept(&self) -> Self {
+        let mut kept = Self::default();
+        KEPT.iter().for_each(|number| kept.set(*number, self.get(*number)));
+        kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_keeps_some_registers() {
+        let all = Registers::new(std::array::from_fn(|number| number as u64 + 100));
+        let kept = all.kept();
+        for number in 0..COUNT as u16 + 2 {
+            let value = KEPT.contains(&number).then_some(u64::from(number) + 100);
+            assert_eq!(kept.get(number), value);
+        }
+        assert_eq!(kept.get(STACK), None);
+    }
+}

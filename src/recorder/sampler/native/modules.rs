@@ -1,0 +1,177 @@
+//! The modules whose code is in this process's memory.
+
+use std::sync::Arc;
+
+use gimli::UnwindContext;
+use object::{File, Object, ObjectSegment};
+use rustc_hash::FxHashMap;
+
+use super::unwind_table::{ModuleBytes, UnwindRule, UnwindTable};
+use cpu_prof_core::base::system::code_mapping::{CodeMapping, MappedPart};
+use cpu_prof_core::base::system::sampling_signal::read_memory;
+use cpu_prof_core::base::system::stopped_thread::{MappedFile, code_mappings};
+use cpu_prof_core::format::elf::build_of;
+use cpu_prof_core::profile::frame::CallFrame;
+use cpu_prof_core::profile::native_code::BuildId;
+
+/// The first of the script ids that modules have, so that DevTools gives each a colour. A program with as many
+/// scripts of its own shares some colours.
+const FIRST_SCRIPT_ID: u32 = 99_000;
+/// Count of these ids.
+const SCRIPT_IDS: u32 = 1000;
+
+/// The most rules that are kept: some megabytes.
+const MAX_RULES: usize = 20_000;
+
+/// What identifies a file of code: its path, device and number.
+type FileKey = (String, String, u64);
+
+/// A file of code.
+#[derive(Debug)]
+pub(super) struct Module {
+    path: String,
+    build: BuildId,
+    script_id: u32,
+    /// None if nothing is known of its functions.
+    pub table: Option<UnwindTable>,
+    /// Parts with code: place in the file and in the code's own addresses, and length, bytes.
+    parts: Vec<(u64, u64, u64)>,
+}
+
+/// What is at an address.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Code {
+    /// A module: number, and address as in its file.
+    Module(u32, u64),
+    /// Code that the program has made: compiled JavaScript, WebAssembly.
+    Made,
+}
+
+/// The modules of this process. They stay known when their code is removed.
+#[derive(Default)]
+pub(super) struct Modules {
+    mappings: Vec<CodeMapping>,
+    /// Number of the module of each mapping, and the difference between addresses in memory and in the file.
+    places: Vec<Option<(u32, u64)>>,
+    list: Vec<Module>,
+    numbers: FxHashMap<FileKey, u32>,
+    rules: FxHashMap<(u32, u64), Option<Arc<UnwindRule>>>,
+    context: Box<UnwindContext<usize>>,
+}
+
+impl Modules {
+    /// Reads which code is in memory now.
+    pub(super) fn refresh(&mut self) {
+        let mappings = code_mappings();
+        if mappings == self.mappings {
+            return;
+        }
+        let places = mappings.iter().map(|mapping| self.place(mapping)).collect();
+        (self.mappings, self.places) = (mappings, places);
+    }
+
+    /// Returns the module of a mapping, and the difference of addresses.
+    fn place(&mut self, mapping: &CodeMapping) -> Option<(u32, u64)> {
+        let part = mapping.file.as_ref()?;
+        let key = (part.path.clone(), part.device.clone(), part.inode);
+        let number = match self.numbers.get(&key) {
+            Some(number) => *number,
+            None => {
+                let number = u32::try_from(self.list.len()).ok()?;
+                let script_id = FIRST_SCRIPT_ID + number % SCRIPT_IDS;
+                self.list.push(Module::read(mapping, part, script_id));
+                self.numbers.insert(key, number);
+                number
+            }
+        };
+        let module = self.list.get(number as usize)?;
+        Some((number, mapping.range.start.wrapping_sub(module.address_of(part.offset)?)))
+    }
+
+    /// Returns what is at an address; none if there is no code.
+    pub(super) fn find(&self, address: u64) -> Option<Code> {
+        let after = self.mappings.partition_point(|mapping| mapping.range.start <= address);
+        let index = after.checked_sub(1)?;
+        let mapping = self.mappings.get(index).filter(|found| found.range.contains(&address))?;
+        match (&mapping.file, self.places.get(index)?) {
+            (None, _) => Some(Code::Made),
+            (Some(_), Some((number, difference))) => {
+                Some(Code::Module(*number, address.wrapping_sub(*difference)))
+            }
+            (Some(_), None) => None,
+        }
+    }
+
+    /// Returns the module with a number.
+    pub(super) fn module(&self, number: u32) -> Option<&Module> {
+        self.list.get(number as usize)
+    }
+
+    /// Returns the rule for a place in a module's code; none if nothing covers it.
+    pub(super) fn rule(&mut self, module: u32, address: u64) -> Option<Arc<UnwindRule>> {
+        if let Some(known) = self.rules.get(&(module, address)) {
+            return known.clone();
+        }
+        let Self { list, rules, context, .. } = self;
+        let table = list.get(module as usize)?.table.as_ref();
+        let rule = table.and_then(|table| table.rule(address, context)).map(Arc::new);
+        if rules.len() >= MAX_RULES {
+            rules.clear();
+        }
+        rules.insert((module, address), rule.clone());
+        rule
+    }
+}
+
+impl Module {
+    fn read(mapping: &CodeMapping, part: &MappedPart, script_id: u32) -> Self {
+        let path = part.path.clone();
+        let nothing = |path| Self {
+            path,
+            build: BuildId::default(),
+            script_id,
+            table: None,
+            parts: Vec::new(),
+        };
+        let Some(bytes) = bytes_of(mapping, part) else { return nothing(path) };
+        let Ok(file) = File::parse(&*bytes) else { return nothing(path) };
+        let parts = file.segments().map(|segment| {
+            let (offset, length) = segment.file_range();
+            (offset, segment.address(), length)
+        });
+        Self {
+            build: build_of(&file),
+            table: UnwindTable::of(&file, &bytes),
+            parts: parts.collect(),
+            path,
+            script_id,
+        }
+    }
+
+    /// Returns the address of the code's own that a place in the file has. The kernel maps whole pages.
+    fn address_of(&self, offset: u64) -> Option<u64> {
+        const LARGEST_PAGE: u64 = 0x1_0000;
+        let part = self.parts.iter().find(|(start, _, length)| {
+            offset < start + length && offset + LARGEST_PAGE > *start && offset <= *start
+                || (*start..start + length).contains(&offset)
+        });
+        let (start, address, _) = part?;
+        Some(address.wrapping_add(offset).wrapping_sub(*start))
+    }
+
+    /// Returns the frame of the function at an address.
+    pub(super) fn frame(&self, address: u64) -> CallFrame {
+        CallFrame::in_module(&self.path, self.build, self.script_id, address)
+    }
+}
+
+fn bytes_of(mapping: &CodeMapping, part: &MappedPart) -> Option<ModuleBytes> {
+    if part.path.starts_with('/') {
+        return MappedFile::of_code(part).map(|file| ModuleBytes::File(Arc::new(file)));
+    }
+    // The kernel's code, a whole file in memory.
+    let length = mapping.range.end.checked_sub(mapping.range.start)?;
+    let mut bytes = vec![0; usize::try_from(length).ok()?];
+    let is_read = read_memory(usize::try_from(mapping.range.start).ok()?, &mut bytes);
+    is_read.then(|| ModuleBytes::Copy(bytes.into()))
+}

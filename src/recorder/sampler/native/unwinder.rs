@@ -1,0 +1,187 @@
+//! Follows a copy of a stack from function to caller.
+
+use std::ops::Range;
+
+use super::functions::NativeFunctions;
+use super::modules::{Code, Modules};
+use super::unwind_table::{FrameEnd, Place, UnwindRule, UnwindTable};
+use crate::sampler::v8::{CopiedStack, JavaScriptCode};
+use cpu_prof_core::base::system::registers::{self, Registers};
+use cpu_prof_core::profile::frame::CallFrame;
+
+/// The most frames of a stack.
+const MAX_FRAMES: usize = 512;
+
+/// Where a native stack ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StackEnd {
+    /// At a function of JavaScript.
+    JavaScript,
+    /// At the function with which the thread began.
+    Thread,
+    /// The rest is not known.
+    Cut,
+}
+
+/// A stack that was followed.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Followed {
+    /// Numbers of the functions, the innermost first.
+    pub functions: Vec<u32>,
+    pub end: StackEnd,
+    /// Whether a part of the stack was needed that was not copied.
+    pub is_short: bool,
+    /// The part of the copy that was needed, bytes.
+    pub used_bytes: usize,
+}
+
+/// Follows stacks.
+#[derive(Default)]
+pub(super) struct Unwinder {
+    modules: Modules,
+    functions: NativeFunctions,
+    is_fresh: bool,
+}
+
+/// The copy of a stack, by its addresses.
+struct StackMemory<'a> {
+    start: u64,
+    words: &'a [u64],
+    stack: &'a Range<u64>,
+    is_short: bool,
+    used_words: usize,
+}
+
+impl StackMemory<'_> {
+    fn read(&mut self, address: u64) -> Option<u64> {
+        let distance = address.checked_sub(self.start).filter(|bytes| bytes.is_multiple_of(8))?;
+        let index = usize::try_from(distance / 8).ok()?;
+        let word = self.words.get(index).copied();
+        self.used_words = self.used_words.max(index + 1);
+        self.is_short |= word.is_none() && self.stack.contains(&address);
+        word
+    }
+}
+
+impl Unwinder {
+    /// Lets the modules be read again when a stack needs them.
+    pub(super) fn forget_mappings(&mut self) {
+        self.is_fresh = false;
+    }
+
+    /// Returns the frame of a function by its number.
+    pub(super) fn frame(&self, number: u32) -> Option<&CallFrame> {
+        self.functions.frame(number)
+    }
+
+    /// Follows a stack, whose addresses are `stack`, to the first function of JavaScript.
+    pub(super) fn follow(
+        &mut self,
+        copy: &CopiedStack<'_>,
+        stack: &Range<u64>,
+        javascript: &JavaScriptCode,
+    ) -> Followed {
+        if !self.is_fresh {
+            self.modules.refresh();
+            self.is_fresh = true;
+        }
+        let start = copy.registers.get(registers::STACK).unwrap_or(0);
+        let mut memory =
+            StackMemory { start, words: copy.words, stack, is_short: false, used_words: 0 };
+        let mut functions = Vec::new();
+        let end = self.walk(copy.registers, &mut memory, javascript, &mut functions);
+        let used_bytes = memory.used_words.min(copy.words.len()) * 8;
+        Followed { functions, end, is_short: memory.is_short, used_bytes }
+    }
+
+    fn walk(
+        &mut self,
+        mut registers: Registers,
+        memory: &mut StackMemory<'_>,
+        javascript: &JavaScriptCode,
+        functions: &mut Vec<u32>,
+    ) -> StackEnd {
+        // An address to return to can be that of the next function, if the call never returns.
+        let mut is_call = false;
+        while functions.len() < MAX_FRAMES {
+            let Some(program) = registers.get(registers::PROGRAM) else { return StackEnd::Cut };
+            let place = program.wrapping_sub(u64::from(is_call));
+            if javascript.contains(place) {
+                return StackEnd::JavaScript;
+            }
+            let (module, address) = match self.modules.find(place) {
+                Some(Code::Module(module, address)) => (module, address),
+                Some(Code::Made) => return StackEnd::JavaScript,
+                None => return StackEnd::Cut,
+            };
+            let rule = self.modules.rule(module, address);
+            let function = rule.as_ref().map_or(address, |rule| rule.function);
+            let Some(module_of) = self.modules.module(module) else { return StackEnd::Cut };
+            let number = self.functions.number(module, function, || module_of.frame(function));
+            functions.extend(number);
+            let (Some(rule), Some(table)) = (rule, &module_of.table) else { return StackEnd::Cut };
+            if rule.is_first {
+                return StackEnd::Thread;
+            }
+            match caller(&rule, table, &registers, memory, !is_call) {
+                Some(next) => registers = next,
+                None => return StackEnd::Cut,
+            }
+            if registers.get(registers::PROGRAM) == Some(0) {
+                return StackEnd::Thread;
+            }
+            is_call = !rule.is_signal;
+        }
+        StackEnd::Cut
+    }
+}
+
+/// Returns the registers of a function's caller; none if they cannot be known. `is_innermost` tells that the
+/// function has not called another.
+fn caller(
+    rule: &UnwindRule,
+    table: &UnwindTable,
+    own: &Registers,
+    memory: &mut StackMemory<'_>,
+    is_innermost: bool,
+) -> Option<Registers> {
+    let end = match rule.end {
+        FrameEnd::FromRegister(register, offset) => {
+            own.get(register)?.checked_add_signed(offset)?
+        }
+        FrameEnd::At(expression) => {
+            table.evaluate(expression, rule, None, own, |address| memory.read(address))?
+        }
+    };
+    let stack = own.get(registers::STACK)?;
+    // A function that has not stored anything yet can have a frame of no length, where the machine has a
+    // register for the address to return to.
+    let has_frame = end > stack || end == stack && is_innermost && registers::LINK.is_some();
+    if !has_frame && !rule.is_signal {
+        return None;
+    }
+    let mut next = own.kept();
+    if is_innermost && let Some(link) = registers::LINK {
+        next.set(link, own.get(link));
+    }
+    next.set(registers::STACK, Some(end));
+    for (register, place) in &rule.saved {
+        let address = match place {
+            Place::FromEnd(offset) => end.checked_add_signed(*offset),
+            Place::At(expression) => {
+                table.evaluate(*expression, rule, Some(end), own, |address| memory.read(address))
+            }
+            Place::Nowhere => None,
+        };
+        next.set(*register, address.and_then(|address| memory.read(address)));
+    }
+    let program = next.get(registers::RETURN)?;
+    next.set(registers::PROGRAM, Some(without_signature(program)));
+    Some(next)
+}
+
+/// Returns an address without the signature that AArch64 can put into its upper bits.
+fn without_signature(address: u64) -> u64 {
+    const ADDRESS_BITS: u32 = 48;
+    if registers::LINK.is_some() { address & ((1 << ADDRESS_BITS) - 1) } else { address }
+}

@@ -1,0 +1,14 @@
+//! What is read of a thread with each sampling signal, in a handler around V8's.
+//!
+//! The readers add what they find, with the times before and after V8's handler, to rings. The writer thread
+//! pairs the records with V8's samples by their times: V8's time of a sample is between the two.
+//!
+//! Rules for what runs in the handler:
+//! - Nothing locks, allocates or panics.
+//! - Nothing of V8 is called, and no handle is made.
+//! - A thread reads only what is its own.
+
+mod sampled_thread;
+mod threads;
+
+pub(crate) use self::sampled_thread::SignalReading;

@@ -1,0 +1,81 @@
+//! A sampled thread: what its signal handler reads.
+
+use std::ffi::c_void;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::super::labels::{LabelReader, LabelRing, LabelSource};
+use super::super::stacks::StackRing;
+use super::super::symbols;
+use super::threads;
+use cpu_prof_core::base::error::Error;
+use cpu_prof_core::base::system::stopped_thread::StoppedThread;
+use cpu_prof_core::base::system::{self, sampling_signal};
+
+/// What the signal handler of a thread uses.
+struct SampledThread {
+    labels: Option<Rc<LabelReader>>,
+    stacks: Option<Arc<StackRing>>,
+}
+
+/// The reading of a thread with each sample. A `SignalReading` never leaves its thread (it is not `Send`), and
+/// is given up in the environment's cleanup hook at the latest.
+pub(crate) struct SignalReading {
+    /// The signal handler has its address.
+    sampled: Box<SampledThread>,
+}
+
+impl SignalReading {
+    /// Lets this thread be read with each sample from now on: its labels and its native stacks, where these are
+    /// given. Another reading of the thread must have been given up.
+    pub(crate) fn start(
+        labels: Option<(LabelSource, Arc<LabelRing>)>,
+        stacks: Option<Arc<StackRing>>,
+    ) -> Result<Self, Error> {
+        let labels = labels.map(|(source, ring)| LabelReader::start(source, ring)).transpose()?;
+        let reading = Self { sampled: Box::new(SampledThread { labels, stacks }) };
+        let data: *const SampledThread = &raw const *reading.sampled;
+        if !threads::enter(data.cast_mut().cast::<c_void>()) {
+            return Err(Error::Unread("too many threads are recorded at a time".into()));
+        }
+        reading.wrap_handler();
+        Ok(reading)
+    }
+
+    /// Lets the signal handler run again, which V8 has replaced if this thread's sampling has just begun and
+    /// no other thread was sampled. A handler of others stays: then there are no records, which the writer
+    /// thread sees.
+    pub(crate) fn wrap_handler(&self) {
+        if let Ok(api) = symbols::api() {
+            sampling_signal::wrap(api.profiler_start as *const () as usize, around_sample);
+        }
+    }
+}
+
+impl Drop for SignalReading {
+    fn drop(&mut self) {
+        threads::leave();
+    }
+}
+
+/// Runs in the signal handler of any thread. Nothing here may lock, allocate or panic.
+fn around_sample(v8: &dyn Fn(), stopped: StoppedThread) {
+    // SAFETY: what a thread has entered stays until the thread itself leaves, and the handler runs on the
+    // thread.
+    let Some(thread) = (unsafe { threads::data().cast::<SampledThread>().as_ref() }) else {
+        return v8();
+    };
+    let SampledThread { labels, stacks } = thread;
+    // SAFETY: this is the thread. Its isolate is alive until it leaves.
+    let current = labels.as_ref().map(|labels| unsafe { labels.current() });
+    let from_us = system::now_us();
+    v8();
+    let to_us = system::now_us();
+    if let Some((labels, current)) = labels.as_ref().zip(current) {
+        labels.add(current, from_us, to_us);
+    }
+    if let Some(stacks) = stacks {
+        // SAFETY: this is the thread, which stands still while its handler runs.
+        unsafe { stacks.add(from_us, to_us, &stopped.registers()) };
+    }
+}

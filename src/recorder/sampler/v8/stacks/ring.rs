@@ -1,0 +1,223 @@
+//! Copies of stacks on their way from the signal handler to the thread that reads them.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use super::JavaScriptCode;
+use cpu_prof_core::base::system::registers::{self, Registers};
+use cpu_prof_core::base::system::stopped_thread::Bell;
+
+/// Room of a ring, in words of 8 bytes: 1 MiB. The system gives the memory page by page.
+const CAPACITY: usize = 1 << 17;
+
+/// Words of a copy before the stack: two times, the count of the stack's words, and the registers.
+const HEAD: usize = 3 + registers::COUNT;
+
+/// The most bytes of a stack that are copied at first.
+const FIRST_LIMIT: usize = 16 << 10;
+
+/// The copies of one thread's stacks. One thread adds, in a signal handler, and one thread at a time takes.
+pub(crate) struct StackRing {
+    /// Addresses of the thread's stack.
+    pub stack: Range<u64>,
+    /// Code whose frames end a native stack.
+    pub code: JavaScriptCode,
+    words: Box<[AtomicU64]>,
+    /// Count of the words that were added, and of those that were taken. Both only grow.
+    added: AtomicUsize,
+    taken: AtomicUsize,
+    /// The most bytes of a stack that are copied.
+    limit: AtomicUsize,
+    /// Whether the stacks are of no use, so that no more are copied.
+    is_wrong: AtomicBool,
+    /// Rings when the ring is half full.
+    bell: Bell,
+}
+
+/// A copy of a stack.
+#[derive(Debug)]
+pub(crate) struct CopiedStack<'a> {
+    /// Time before the sample was taken: CLOCK_MONOTONIC, microseconds.
+    pub from_us: i64,
+    /// Time after the sample was taken.
+    pub to_us: i64,
+    /// Registers.
+    pub registers: Registers,
+    /// The stack, from the stack pointer on.
+    pub words: &'a [u64],
+}
+
+impl StackRing {
+    /// Returns a ring without copies.
+    pub(crate) fn new(stack: Range<u64>, code: JavaScriptCode, bell: Bell) -> Self {
+        Self {
+            stack,
+            code,
+            words: zeros(CAPACITY),
+            added: AtomicUsize::new(0),
+            taken: AtomicUsize::new(0),
+            limit: AtomicUsize::new(FIRST_LIMIT),
+            is_wrong: AtomicBool::new(false),
+            bell,
+        }
+    }
+
+    /// Adds the stack of a thread, unless it runs JavaScript or there is no room. May be called in a signal
+    /// handler.
+    ///
+    /// # Safety
+    /// Must be called on the ring's thread, with the registers that it has or had in a function that has not
+    /// returned.
+    pub(in crate::sampler::v8) unsafe fn add(
+        &self,
+        from_us: i64,
+        to_us: i64,
+        values: &[u64; registers::COUNT],
+    ) {
+        let [program, stack] =
+            [registers::PROGRAM, registers::STACK].map(|number| values[usize::from(number)]);
+        let is_readable = self.stack.contains(&stack) && stack.is_multiple_of(8);
+        if !is_readable || self.code.contains(program) || self.is_wrong() {
+            return;
+        }
+        let length = (self.stack.end - stack).min(self.limit.load(Ordering::Relaxed) as u64);
+        let count = length as usize / 8;
+        let added = self.added.load(Ordering::Relaxed);
+        let used = added.wrapping_sub(self.taken.load(Ordering::Acquire));
+        let used_then = used + HEAD + count;
+        if used_then > CAPACITY {
+            return;
+        }
+        let mut at = added;
+        let mut put = |word: u64| {
+            if let Some(place) = self.words.get(at % CAPACITY) {
+                place.store(word, Ordering::Relaxed);
+            }
+            at = at.wrapping_add(1);
+        };
+        [from_us as u64, to_us as u64, count as u64].into_iter().for_each(&mut put);
+        values.iter().copied().for_each(&mut put);
+        let first = stack as *const u64;
+        for index in 0..count {
+            // SAFETY: the word is within the thread's stack, above its stack pointer, and so there. Nobody
+            // changes the word: the thread is here.
+            put(unsafe { first.add(index).read_volatile() });
+        }
+        self.added.store(at, Ordering::Release);
+        if used < CAPACITY / 2 && used_then >= CAPACITY / 2 {
+            self.bell.ring();
+        }
+    }
+
+    /// Adds the stack of the calling thread, which must be the ring's. The times are 0.
+    #[inline(never)]
+    pub(crate) fn add_own(&self) {
+        let values = cpu_prof_core::base::system::stopped_thread::own_registers();
+        // SAFETY: the caller promises the thread, and this function has not returned.
+        unsafe { self.add(0, 0, &values) };
+    }
+
+    /// Takes all copies, in their order. `buffer` is memory to use again.
+    pub(crate) fn take(&self, buffer: &mut Vec<u64>, mut each: impl FnMut(CopiedStack<'_>)) {
+        let added = self.added.load(Ordering::Acquire);
+        let mut taken = self.taken.load(Ordering::Relaxed);
+        while taken != added {
+            let word = |index: usize| {
+                let place = self.words.get(taken.wrapping_add(index) % CAPACITY);
+                place.map_or(0, |place| place.load(Ordering::Relaxed))
+            };
+            let count = (word(2) as usize).min(CAPACITY - HEAD);
+            buffer.clear();
+            buffer.extend((0..count).map(|index| word(HEAD + index)));
+            each(CopiedStack {
+                from_us: word(0) as i64,
+                to_us: word(1) as i64,
+                registers: Registers::new(std::array::from_fn(|number| word(3 + number))),
+                words: buffer,
+            });
+            taken = taken.wrapping_add(HEAD + count);
+            // At once, so that the room can be used again.
+            self.taken.store(taken, Ordering::Release);
+        }
+    }
+
+    /// Returns whether the ring is more than a quarter full.
+    pub(crate) fn is_filling(&self) -> bool {
+        let added = self.added.load(Ordering::Relaxed);
+        added.wrapping_sub(self.taken.load(Ordering::Relaxed)) > CAPACITY / 4
+    }
+
+    /// Returns the most bytes of a stack that are copied.
+    pub(crate) fn limit(&self) -> usize {
+        self.limit.load(Ordering::Relaxed)
+    }
+
+    /// Changes the most bytes of a stack that are copied.
+    pub(crate) fn set_limit(&self, bytes: usize) {
+        self.limit.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Copies no more stacks.
+    pub(crate) fn give_up(&self) {
+        self.is_wrong.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns whether no more stacks are copied.
+    pub(crate) fn is_wrong(&self) -> bool {
+        self.is_wrong.load(Ordering::Relaxed)
+    }
+}
+
+/// Returns numbers that take memory only once they are written.
+fn zeros(count: usize) -> Box<[AtomicU64]> {
+    let zeros = Box::leak(vec![0_u64; count].into_boxed_slice());
+    let first = zeros.as_mut_ptr().cast::<AtomicU64>();
+    // SAFETY: the memory is that of a box which was just leaked, and both types have the same layout.
+    unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(first, count)) }
+}
+
+// Elsewhere no stack can be copied.
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use cpu_prof_core::base::system::stopped_thread::own_stack;
+
+    fn ring() -> StackRing {
+        StackRing::new(own_stack().unwrap(), JavaScriptCode::made(1..2), Bell::new().unwrap())
+    }
+
+    fn taken(ring: &StackRing) -> Vec<(u64, Vec<u64>)> {
+        let mut list = Vec::new();
+        ring.take(&mut Vec::new(), |copy| {
+            list.push((copy.registers.get(registers::STACK).unwrap(), copy.words.to_vec()));
+        });
+        list
+    }
+
+    #[test]
+    fn the_stack_above_the_stack_pointer_is_copied() {
+        let ring = ring();
+        let local = std::hint::black_box([0x1234_5678_9abc_def0_u64; 4]);
+        ring.add_own();
+        let copies = taken(&ring);
+        assert_eq!(copies.len(), 1);
+        let (stack, words) = &copies[0];
+        assert!(ring.stack.contains(stack));
+        assert!(words.len() * 8 <= FIRST_LIMIT && words.contains(&local[0]));
+        assert!(taken(&ring).is_empty());
+    }
+
+    #[test]
+    fn a_full_ring_takes_no_more_until_it_is_emptied() {
+        let ring = ring();
+        ring.set_limit(256 << 10);
+        (0..1000).for_each(|_| ring.add_own());
+        let first = taken(&ring).len();
+        assert!((1..1000).contains(&first) && !ring.is_filling(), "{first}");
+        ring.add_own();
+        assert_eq!(taken(&ring).len(), 1);
+        ring.give_up();
+        ring.add_own();
+        assert!(taken(&ring).is_empty());
+    }
+}
