@@ -13,6 +13,8 @@ mod machine {
     pub const RETURN: u16 = 16;
     /// The register that has the return address at the start of a function; none if it is on the stack.
     pub const LINK: Option<u16> = None;
+    /// Bytes below the stack pointer that a function may use, and signal handlers leave alone.
+    pub const BELOW_STACK: u64 = 128;
     /// The registers that a function leaves as they were.
     pub const KEPT: &[u16] = &[3, 6, 12, 13, 14, 15];
 }
@@ -26,6 +28,7 @@ mod machine {
     pub const PROGRAM: u16 = 32;
     pub const RETURN: u16 = 30;
     pub const LINK: Option<u16> = Some(30);
+    pub const BELOW_STACK: u64 = 0;
     pub const KEPT: &[u16] = &[19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29];
 }
 
@@ -37,10 +40,11 @@ mod machine {
     pub const PROGRAM: u16 = 1;
     pub const RETURN: u16 = 1;
     pub const LINK: Option<u16> = None;
+    pub const BELOW_STACK: u64 = 0;
     pub const KEPT: &[u16] = &[];
 }
 
-pub use self::machine::{COUNT, KEPT, LINK, PROGRAM, RETURN, STACK};
+pub use self::machine::{BELOW_STACK, COUNT, KEPT, LINK, PROGRAM, RETURN, STACK};
 
 /// The values of the registers; none where a value is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -135,7 +135,9 @@ impl Module {
         };
         let Some(bytes) = bytes_of(mapping, part) else { return nothing(path) };
         let Ok(file) = File::parse(&*bytes) else { return nothing(path) };
-        let parts = file.segments().map(|segment| {
+        // The kernel maps whole pages, so a part without code can begin in the page where one with code ends.
+        let code = file.segments().filter(|segment| segment.permissions().executable());
+        let parts = code.map(|segment| {
             let (offset, length) = segment.file_range();
             (offset, segment.address(), length)
         });
@@ -148,14 +150,13 @@ impl Module {
         }
     }
 
-    /// Returns the address of the code's own that a place in the file has. The kernel maps whole pages.
+    /// Returns the address of the code's own that a place in the file has, at which a mapping begins.
     fn address_of(&self, offset: u64) -> Option<u64> {
-        const LARGEST_PAGE: u64 = 0x1_0000;
-        let part = self.parts.iter().find(|(start, _, length)| {
-            offset < start + length && offset + LARGEST_PAGE > *start && offset <= *start
-                || (*start..start + length).contains(&offset)
-        });
-        let (start, address, _) = part?;
+        const LARGEST_PAGE: u64 = 1 << 16;
+        let is_within = |(start, _, length): &&(u64, u64, u64)| {
+            offset < start.saturating_add(*length) && offset.saturating_add(LARGEST_PAGE) > *start
+        };
+        let (start, address, _) = self.parts.iter().find(is_within)?;
         Some(address.wrapping_add(offset).wrapping_sub(*start))
     }
 

@@ -86,6 +86,7 @@ impl Unwinder {
             self.is_fresh = true;
         }
         let start = copy.registers.get(registers::STACK).unwrap_or(0);
+        let start = start.wrapping_sub(registers::BELOW_STACK);
         let mut memory =
             StackMemory { start, words: copy.words, stack, is_short: false, used_words: 0 };
         let mut functions = Vec::new();
@@ -184,4 +185,42 @@ fn caller(
 fn without_signature(address: u64) -> u64 {
     const ADDRESS_BITS: u32 = 48;
     if registers::LINK.is_some() { address & ((1 << ADDRESS_BITS) - 1) } else { address }
+}
+
+// Elsewhere no stack can be copied.
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::sampler::v8::StackRing;
+    use cpu_prof_core::base::system::stopped_thread::{Bell, own_stack};
+    use std::hint::black_box;
+
+    /// Calls itself, and then lets the stack be copied.
+    #[inline(never)]
+    fn nested(depth: usize, ring: &StackRing) -> usize {
+        if depth == 0 {
+            ring.add_own();
+            return 0;
+        }
+        black_box(nested(depth - 1, ring) + 1)
+    }
+
+    #[test]
+    fn the_own_stack_is_followed_to_its_end() {
+        let stack = own_stack().unwrap();
+        let ring = StackRing::new(stack.clone(), JavaScriptCode::made(1..2), Bell::new().unwrap());
+        ring.set_limit(256 << 10);
+        let depth = black_box(nested(20, &ring));
+        let mut unwinder = Unwinder::default();
+        let mut followed = Vec::new();
+        ring.take(&mut Vec::new(), |copy| {
+            followed.push(unwinder.follow(&copy, &stack, &ring.code));
+        });
+        let [Followed { functions, end, .. }] = &followed[..] else { panic!("{followed:?}") };
+        let names: Vec<_> = functions.iter().map(|number| unwinder.frame(*number)).collect();
+        assert_eq!(*end, StackEnd::Thread, "{names:#?}");
+        let nested = functions[1];
+        let count = functions.iter().filter(|number| **number == nested).count();
+        assert_eq!(count, depth + 1, "{names:#?}");
+    }
 }

@@ -11,7 +11,9 @@ mod slot;
 mod source;
 
 pub(super) use self::label_reader::LabelReader;
-pub(crate) use self::ring::{LabelRecord, LabelRing};
+#[cfg(test)]
+pub(crate) use self::ring::LabelRecord;
+pub(crate) use self::ring::LabelRing;
 #[cfg(test)]
 pub(super) use self::slot::LabelApi;
 pub(crate) use self::slot::SlotSearch;

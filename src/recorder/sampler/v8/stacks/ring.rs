@@ -43,7 +43,7 @@ pub(crate) struct CopiedStack<'a> {
     pub to_us: i64,
     /// Registers.
     pub registers: Registers,
-    /// The stack, from the stack pointer on.
+    /// The stack, from the lowest word that the innermost function can use.
     pub words: &'a [u64],
 }
 
@@ -76,11 +76,16 @@ impl StackRing {
     ) {
         let [program, stack] =
             [registers::PROGRAM, registers::STACK].map(|number| values[usize::from(number)]);
-        let is_readable = self.stack.contains(&stack) && stack.is_multiple_of(8);
-        if !is_readable || self.code.contains(program) || self.is_wrong() {
+        let start = stack.wrapping_sub(registers::BELOW_STACK);
+        let is_readable = [start, stack].iter().all(|address| self.stack.contains(address));
+        if !is_readable
+            || !stack.is_multiple_of(8)
+            || self.code.contains(program)
+            || self.is_wrong()
+        {
             return;
         }
-        let length = (self.stack.end - stack).min(self.limit.load(Ordering::Relaxed) as u64);
+        let length = (self.stack.end - start).min(self.limit.load(Ordering::Relaxed) as u64);
         let count = length as usize / 8;
         let added = self.added.load(Ordering::Relaxed);
         let used = added.wrapping_sub(self.taken.load(Ordering::Acquire));
@@ -97,10 +102,10 @@ impl StackRing {
         };
         [from_us as u64, to_us as u64, count as u64].into_iter().for_each(&mut put);
         values.iter().copied().for_each(&mut put);
-        let first = stack as *const u64;
+        let first = start as *const u64;
         for index in 0..count {
-            // SAFETY: the word is within the thread's stack, above its stack pointer, and so there. Nobody
-            // changes the word: the thread is here.
+            // SAFETY: the word is within the thread's stack, in the part that its function uses or above, and so
+            // there. Nobody changes the word: the thread is here.
             put(unsafe { first.add(index).read_volatile() });
         }
         self.added.store(at, Ordering::Release);
