@@ -209,7 +209,6 @@ mod tests {
     fn the_own_stack_is_followed_to_its_end() {
         let stack = own_stack().unwrap();
         let ring = StackRing::new(stack.clone(), JavaScriptCode::made(1..2), Bell::new().unwrap());
-        ring.set_limit(256 << 10);
         let depth = black_box(nested(20, &ring));
         let mut unwinder = Unwinder::default();
         let mut followed = Vec::new();
