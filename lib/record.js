@@ -4,7 +4,7 @@
 
 const { load, refuseOtherRuntimes } = require('./addon.js')
 const { describeThread } = require('./preload.js')
-const { beginEvents, follow, inspectorStarter, stopThread } = require('./thread.js')
+const { beginEvents, follow, inspectorStarter, learnAddonName, stopThread } = require('./thread.js')
 
 /** The kinds of the settings in code, by name; undefined before the first `start()`. @type {Record<string, import('./check.js').Kind> | undefined} */
 let knownKinds
@@ -34,7 +34,10 @@ function start(options = {}) {
     const ErrorType = failure.isSetting ? RangeError : Error
     throw new ErrorType(`cpu-prof: ${failure.message}`)
   }
-  if (addon.cpuProfIsRecording()) beginEvents(addon)
+  if (addon.cpuProfIsRecording()) {
+    learnAddonName(addon)
+    beginEvents(addon)
+  }
   // An armed thread is stopped from outside, and its workers are armed by themselves. A limited time of
   // history needs a recording from now on.
   if (settings.start !== undefined && settings.start !== 'on' && settings.keep === undefined) return

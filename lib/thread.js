@@ -98,11 +98,24 @@ function stopThread(addon) {
 function follow(addon) {
   try {
     if (addon.cpuProfFollow(inspectorStarter(addon))) stopThread(addon)
-    else if (addon.cpuProfIsRecording()) beginEvents(addon)
-    else endEvents(addon)
+    else if (addon.cpuProfIsRecording()) {
+      learnAddonName(addon)
+      beginEvents(addon)
+    } else endEvents(addon)
   } catch {
     // The program has patched what these need. The profile is recorded.
   }
+}
+
+/**
+ * Lets the addon learn the name that V8 gives to the functions of all addons, at the start of a recording. It is
+ * that of this addon as long as there is no other one.
+ * @param {any} addon
+ */
+function learnAddonName(addon) {
+  const isAddon = (/** @type {string} */ file) =>
+    file.endsWith('.node') && !/[\\/]cpu-prof[^\\/]*$/.test(file)
+  if (Object.keys(require.cache).some(isAddon)) addon.cpuProfWaitForSample()
 }
 
 /** Returns the function by which the addon starts the inspector source. @param {any} addon */
@@ -218,6 +231,7 @@ module.exports = {
   beginEvents,
   follow,
   inspectorStarter,
+  learnAddonName,
   startInspector,
   stopThread,
 }

@@ -13,6 +13,7 @@ use crate::record::thread::conditions::watch_conditions;
 use crate::record::thread::exit_hooks;
 use crate::record::thread::inspector::{self, NextStep};
 use crate::record::thread::recording;
+use crate::record::thread::rotation;
 use crate::record::thread::start::{self, InspectorPlan, StartRequest};
 use crate::record::thread::stop;
 use crate::record::thread::worker_coverage;
@@ -162,6 +163,13 @@ pub(crate) fn start(
         is_setting: error.is_wrong_setting(),
         message: error.to_string(),
     })
+}
+
+/// Waits for a sample in this call, some milliseconds at most, if the calling thread is recorded. V8 gives the functions
+/// of all addons one name, and the sample tells this name.
+#[napi(js_name = "cpuProfWaitForSample", catch_unwind)]
+pub(crate) fn wait_for_sample() {
+    rotation::wait_for_sample();
 }
 
 /// Returns the settings of a recording as JSON, a list.

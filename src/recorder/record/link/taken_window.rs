@@ -35,4 +35,6 @@ pub(crate) struct Circumstances {
     /// Functions in which the thread was when its recording was started from outside, the outermost first.
     /// Only the first window has these.
     pub began_in: Vec<RunningFunction>,
+    /// Time in which JavaScript was in a call of this addon, which only waited: CLOCK_MONOTONIC, microseconds.
+    pub addon_call_us: Option<(i64, i64)>,
 }

@@ -67,6 +67,9 @@ pub(super) struct ThreadRecording {
     pub resumed_us: Cell<Option<(i64, i64)>>,
     /// Functions in which the thread was at the start, the outermost first, until the first window.
     pub began_in: Cell<Vec<RunningFunction>>,
+    /// Start and end of the call in which V8 takes a sample with the name of addons' functions, in this window:
+    /// CLOCK_MONOTONIC, microseconds.
+    pub addon_call_us: Cell<Option<(i64, i64)>>,
     /// The rotation that has begun.
     pub rotation: Cell<Option<BegunRotation>>,
     /// The thread's activity up to the last window.
@@ -156,6 +159,7 @@ impl ThreadRecording {
                 activity,
                 was_waiting,
                 began_in: self.began_in.take(),
+                addon_call_us: self.addon_call_us.take(),
             },
         }
     }

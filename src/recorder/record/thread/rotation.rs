@@ -138,3 +138,27 @@ fn resume(recording: &ThreadRecording, profiler: &Profiler) {
         Err(error) => warn_once(&error),
     }
 }
+
+/// Waits until V8 has most likely taken a sample of this thread, in a call of this addon from JavaScript: the sample
+/// has the name that V8 gives to the functions of all addons.
+pub(crate) fn wait_for_sample() {
+    /// With a longer interval the name stays unknown.
+    const MAX_WAIT_US: i64 = 4000;
+    RECORDING.with_borrow(|recording| {
+        let Some(recording) = recording.as_ref().filter(|each| each.profiler.is_some()) else {
+            return;
+        };
+        let interval_us = i64::from(recording.config.interval_us);
+        // V8's thread comes late where all cores are busy.
+        let wait_us = 2 * interval_us + 500;
+        if system::is_forked() || wait_us > MAX_WAIT_US {
+            return;
+        }
+        let from_us = system::now_us();
+        // A thread that sleeps is not sampled in this call only.
+        while system::now_us() < from_us + wait_us {
+            std::hint::spin_loop();
+        }
+        recording.addon_call_us.set(Some((from_us, system::now_us())));
+    });
+}

@@ -141,6 +141,7 @@ pub(crate) fn start(
         heap: heap.flatten(),
         entry_hook,
         began_in: Cell::new(began_in),
+        addon_call_us: Cell::default(),
         reading: RefCell::default(),
         request_notes: RefCell::default(),
         rotation: Cell::new(None),

@@ -3,10 +3,11 @@
 use super::idle::{IdleTimes, WaitCounters};
 use super::inlined::KnownCalls;
 use super::labels::LabelPairing;
+use super::native_names::AddonName;
 use super::native_stacks::NativePairing;
 use super::overlap::{self, TakenUntil};
+use super::profiler_frames;
 use super::unseen_loop::UnseenLoop;
-use super::{native_names, profiler_frames};
 use crate::record::link::recording_link::RecordingLink;
 use crate::record::link::taken_window::Circumstances;
 use crate::sampler::v8::StallDetector;
@@ -22,6 +23,7 @@ pub(crate) struct WindowPasses {
     /// Start of the recording, CLOCK_MONOTONIC, microseconds; none after the first window.
     start_us: Option<i64>,
     taken_until: TakenUntil,
+    addon_name: AddonName,
     unseen_loop: UnseenLoop,
     labels: LabelPairing,
     stacks: NativePairing,
@@ -38,6 +40,7 @@ impl WindowPasses {
             stall: StallDetector::new(config.interval_us),
             start_us: Some(start_us),
             taken_until: TakenUntil::START,
+            addon_name: AddonName::default(),
             unseen_loop: UnseenLoop::default(),
             labels: LabelPairing::default(),
             stacks: NativePairing::default(),
@@ -58,8 +61,11 @@ impl WindowPasses {
         if let Some(ring) = link.labels.get() {
             self.labels.pair(window, ring);
         }
+        if let Some(call_us) = circumstances.addon_call_us {
+            self.addon_name.learn(window, call_us);
+        }
+        self.addon_name.rename(window);
         profiler_frames::hide(window, self.taken_until.is_start());
-        native_names::rename(window);
         if !circumstances.began_in.is_empty() {
             self.unseen_loop.begin(circumstances.began_in.clone());
         }
