@@ -38,8 +38,8 @@ export interface Options {
   maxNodes?: number
   /**
    * Kinds of events, separated by commas: `cpu`, which is always among them, `gc`, `memory`, `loop`,
-   * `timings`, `processes`, `http`, `typescript`. Default: `CPU_PROF_CATEGORIES`, or else all but the
-   * last two.
+   * `timings`, `processes`, `http`, `typescript`, `native`. Default: `CPU_PROF_CATEGORIES`, or else all but
+   * the last three.
    */
   categories?: string
   /**

@@ -152,7 +152,7 @@ const CATEGORIES: Setting = Setting {
     kind: ValueKind::String,
     variable: Some("CPU_PROF_CATEGORIES"),
     flag: Some("--categories <list>"),
-    help: "kinds of events: cpu,gc,memory,loop,timings,processes (default: these), http and typescript",
+    help: "kinds of events: cpu,gc,memory,loop,timings,processes (default: these), http, typescript and native",
     default: "",
 };
 const SOURCE: Setting = Setting {
