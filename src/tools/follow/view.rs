@@ -75,7 +75,7 @@ pub(crate) fn view(look: &Look, kind: &RowKind, top: usize) -> serde_json::Resul
         cost: cost.into(),
     });
     let files = rows(&costs(RowKind::File), top, |file, cost| {
-        let SourceFile { path, package } = &index.files[file];
+        let SourceFile { path, package, .. } = &index.files[file];
         LiveFile { file: path, package: &index.packages[*package], cost: cost.into() }
     });
     let packages = rows(&costs(RowKind::Package), top, |package, cost| LivePackage {

@@ -140,7 +140,8 @@ impl Imports {
 
     /// Returns the stack with one more frame.
     fn below(&mut self, above: LoadStack, frame: u32, index: &FrameIndex) -> LoadStack {
-        let Some(function) = index.function(frame) else { return above };
+        let function = index.function(frame).filter(|function| !index.is_in_module(*function));
+        let Some(function) = function else { return above };
         let function = &index.functions[function];
         let (name, path) = (function.name.as_str(), index.files[function.file].path.as_str());
         let is_code = !path.is_empty() && !path.starts_with(LOADERS);

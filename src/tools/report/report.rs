@@ -140,7 +140,7 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
         }),
         lines: lines.top(&index, top),
         files: rows(&costs.files, top, |file, trunk, cost| {
-            let SourceFile { path, package } = &index.files[file];
+            let SourceFile { path, package, .. } = &index.files[file];
             ReportFile { file: path, package: &index.packages[*package], trunk, cost }
         }),
         packages: rows(&costs.packages, top, |package, _, cost| ReportPackage {

@@ -47,6 +47,8 @@ pub(crate) struct SourceFile {
     pub path: String,
     /// Index into [`FrameIndex::packages`].
     pub package: usize,
+    /// Whether the file has native code.
+    pub is_module: bool,
 }
 
 /// The functions, files and packages of a session.
@@ -95,7 +97,7 @@ impl FrameIndex {
         };
         let function = SourceFunction {
             name: name.to_owned(),
-            file: self.add_file(&frame.url, frame.package.as_deref()),
+            file: self.add_file(frame),
             line: from_1(frame.line),
             column: from_1(frame.column),
             is_transpiled: frame.origin == FrameOrigin::Transpiled,
@@ -103,21 +105,21 @@ impl FrameIndex {
         self.functions.insert_full(function).0
     }
 
-    fn add_file(&mut self, url: &str, package: Option<&str>) -> usize {
-        let mut path = file_path(url).into_owned();
+    fn add_file(&mut self, frame: &CallFrame) -> usize {
+        let mut path = file_path(&frame.url).into_owned();
         if is_windows(&path) {
             // Windows takes upper and lower case for the same; the first form counts.
             path = self.spellings.entry(path.to_lowercase()).or_insert(path).clone();
         }
-        let package = package.unwrap_or_else(|| package_of(&path)).to_owned();
+        let package = frame.package.as_deref().unwrap_or_else(|| package_of(&path)).to_owned();
         let package = self.packages.insert_full(package).0;
-        self.files.insert_full(SourceFile { path, package }).0
+        self.files.insert_full(SourceFile { path, package, is_module: frame.module().is_some() }).0
     }
 
     /// Returns the name and the place of a function.
     pub(crate) fn place(&self, function: usize) -> ReportPlace<'_> {
         let SourceFunction { name, file, line, column, is_transpiled } = &self.functions[function];
-        let SourceFile { path, package } = &self.files[*file];
+        let SourceFile { path, package, .. } = &self.files[*file];
         ReportPlace {
             name,
             file: path,
@@ -138,7 +140,13 @@ impl FrameIndex {
 
     /// Returns whether a function has no script.
     pub(crate) fn is_native(&self, function: usize) -> bool {
-        self.files[self.functions[function].file].path.is_empty()
+        let file = &self.files[self.functions[function].file];
+        file.path.is_empty() || file.is_module
+    }
+
+    /// Returns whether a function is one of a native module.
+    pub(crate) fn is_in_module(&self, function: usize) -> bool {
+        self.files[self.functions[function].file].is_module
     }
 
     /// Returns for each function whether it is neither Node's nor native.
@@ -149,7 +157,9 @@ impl FrameIndex {
 
     /// Returns for each file whether it has code that is neither Node's nor native.
     pub(crate) fn code_files(&self) -> Vec<bool> {
-        self.files.iter().map(|file| !is_built_in(&self.packages[file.package])).collect()
+        let is_code =
+            |file: &SourceFile| !file.is_module && !is_built_in(&self.packages[file.package]);
+        self.files.iter().map(is_code).collect()
     }
 
     /// Returns whether a file is neither in a package nor Node's.

@@ -11,7 +11,7 @@ use cpu_prof_core::profile::window::{Sample, Window};
 const OWN_PREFIX: &str = "cpuProf";
 
 /// Name under which the functions of all addons are shown.
-pub(super) const ANY_ADDON: &str = "(native addon)";
+const ANY_ADDON: &str = "(native addon)";
 
 /// The name that V8 gives to the functions of all addons.
 #[derive(Debug, Default)]

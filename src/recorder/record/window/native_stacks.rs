@@ -2,7 +2,6 @@
 
 use rustc_hash::FxHashMap;
 
-use super::native_names::ANY_ADDON;
 use super::timed_records::TimedRecords;
 use crate::sampler::native::{NativeStack, StackEnd, ThreadStacks};
 use cpu_prof_core::profile::frame::CallFrame;
@@ -49,7 +48,7 @@ impl NativePairing {
         for index in 0..window.samples.len() {
             let Sample { time_us, node, .. } = window.samples[index];
             let Some(stack) = self.waiting.take_at(time_us) else { continue };
-            let Some(parent) = ends.parent(window, node, stack.end) else { continue };
+            let Some(parent) = ends.parent(node, stack.end) else { continue };
             let cut = (stack.end == StackEnd::Cut).then_some(Step::Truncated);
             let functions = stack.functions.iter().rev().map(|number| Step::Function(*number));
             let mut top = parent;
@@ -107,7 +106,7 @@ impl EndStates {
 
     /// Returns the index of the node below which a sample's native functions belong; none if the sample stays
     /// as it is.
-    fn parent(&self, window: &Window, node: u32, end: StackEnd) -> Option<u32> {
+    fn parent(&self, node: u32, end: StackEnd) -> Option<u32> {
         if [self.idle, self.gc].contains(&Some(node)) {
             return None;
         }
@@ -119,9 +118,7 @@ impl EndStates {
         if end == StackEnd::Thread {
             return None;
         }
-        let WindowNode { parent, frame } = window.nodes[node as usize];
-        let is_addon = window.frames[frame as usize].function_name == ANY_ADDON;
-        Some(if is_addon { parent } else { node })
+        Some(node)
     }
 }
 
@@ -144,7 +141,7 @@ mod tests {
             (0, CallFrame::state(CallFrame::IDLE)),
             (0, CallFrame::state(CallFrame::PROGRAM)),
             (0, CallFrame::state("(garbage collector)")),
-            (1, frame(ANY_ADDON, "", 0)),
+            (1, frame("(native addon)", "", 0)),
         ];
         let mut window = made::window(&nodes, &[]);
         let mut pairing = NativePairing::default();
@@ -180,7 +177,10 @@ mod tests {
             (ADDON, &[3], StackEnd::JavaScript),
             (JS, &[4], StackEnd::Cut),
         ]);
-        assert_eq!(stacks, ["parse f1 f2", "parse f1 f2", "parse f3", "parse (truncated) f4"]);
+        assert_eq!(
+            stacks,
+            ["parse f1 f2", "parse f1 f2", "parse (native addon) f3", "parse (truncated) f4"]
+        );
     }
 
     #[test]

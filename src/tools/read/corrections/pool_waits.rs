@@ -53,12 +53,17 @@ fn make_profile_idle(profile: &mut ThreadProfile, frames: &FrameTable) {
 /// Returns whether a thread that is blocked in a node waits for a task: all code on the stack is of one file.
 fn waits_for_task(profile: &ThreadProfile, frames: &FrameTable, node: u32) -> bool {
     let frame = |node: &ProfileNode| &frames.list()[node.frame as usize];
-    let is_code =
-        |frame: &CallFrame| !frame.is_meta() && !is_built_in(package_of(&file_path(&frame.url)));
-    let top = &profile.nodes[node as usize];
+    let is_code = |frame: &CallFrame| {
+        let is_native = frame.is_meta() || frame.module().is_some();
+        !is_native && !is_built_in(package_of(&file_path(&frame.url)))
+    };
+    let parent = |node: &&ProfileNode| profile.nodes.get(node.parent as usize);
+    // `Atomics.wait` has native functions.
+    let is_script = |node: &&ProfileNode| frame(node).module().is_none();
+    let stack = std::iter::successors(profile.nodes.get(node as usize), parent);
+    let Some(top) = stack.skip_while(|node| !is_script(node)).next() else { return false };
     let url = &frame(top).url;
-    let above = |node: &&ProfileNode| profile.nodes.get(node.parent as usize);
-    let mut callers = std::iter::successors(above(&top), above).map(frame);
+    let mut callers = std::iter::successors(parent(&top), parent).map(frame);
     // Another native function on top is a call that blocks: a read, or `spawnSync`.
     is_code(frame(top)) && callers.all(|caller| caller.url == *url || !is_code(caller))
 }

@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::shared::built_ins::ADDON_FUNCTION;
-use crate::shared::frame_index::{FrameIndex, FrameKind, SourceFunction};
+use crate::shared::frame_index::{FrameIndex, FrameKind, SourceFile, SourceFunction};
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::package::is_users;
 use cpu_prof_core::profile::session::Process;
@@ -104,7 +104,11 @@ impl Causes {
     /// Goes on to a function that the one of the context calls.
     fn enter(&mut self, context: &mut Context, function: u32, index: &FrameIndex) {
         let SourceFunction { name, file, .. } = &index.functions[function as usize];
-        let path = &index.files[*file].path;
+        let SourceFile { path, is_module, .. } = &index.files[*file];
+        // What a native function calls has the cause of that function.
+        if *is_module {
+            return;
+        }
         let file_of = |function: u32| index.functions[function as usize].file;
         let package = |function: u32| index.files[file_of(function)].package;
         if path.is_empty() {
