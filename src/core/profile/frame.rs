@@ -74,15 +74,20 @@ impl CallFrame {
     /// Returns the frame of a native function that begins at an address of a module. `script_id` gives
     /// the functions of a module one colour in DevTools.
     pub fn in_module(path: &str, build: BuildId, script_id: u32, address: u64) -> Self {
-        // A library of the system is no code of the program.
-        let is_system = is_users(package_of(path)) && !path.ends_with(".node");
         Self {
             url: path.to_owned(),
             script_id,
             origin: FrameOrigin::Module(build),
-            package: is_system.then(|| NATIVE.into()),
+            package: Self::package_of_module(path),
             ..Self::outside_of_scripts(&address_name(path, address))
         }
+    }
+
+    /// Returns the package of a module, where the path does not tell: a library of the system is no code of the
+    /// program.
+    pub(crate) fn package_of_module(path: &str) -> Option<Box<str>> {
+        let is_system = is_users(package_of(path)) && !path.ends_with(".node");
+        is_system.then(|| NATIVE.into())
     }
 
     /// Returns the frame that stands for the part of a native stack that is not known.

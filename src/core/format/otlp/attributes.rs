@@ -8,8 +8,9 @@ use crate::profile::session::Session;
 
 /// The interpreter or compiler of a frame.
 pub(super) const FRAME_TYPE: &str = "profile.frame.type";
-/// Value of [`FRAME_TYPE`].
+/// Values of [`FRAME_TYPE`].
 pub(super) const V8: &str = "v8js";
+pub(super) const NATIVE: &str = "native";
 const THREAD_NAME: &str = "thread.name";
 const THREAD_ID: &str = "thread.id";
 const PROCESS_ID: &str = "process.pid";

@@ -4,7 +4,7 @@ use std::iter::once;
 
 use rustc_hash::FxHashMap;
 
-use super::attributes::{self, FRAME_TYPE, V8, key_of_label, text};
+use super::attributes::{self, FRAME_TYPE, NATIVE, V8, key_of_label, text};
 use super::message::{
     OtlpAttribute, OtlpDictionary, OtlpFunction, OtlpLine, OtlpLink, OtlpLocation, OtlpMapping,
     OtlpStack, OtlpValue, OtlpValueType,
@@ -98,20 +98,28 @@ impl<'a> DictionaryBuilder<'a> {
             stacks.push(OtlpStack { location_indices });
         }
         let mut mappings = vec![OtlpMapping::default()];
-        let mut attribute_indices = Vec::new();
+        let (mut of_v8, mut of_modules) = (Vec::new(), Vec::new());
         if !self.locations.is_empty() {
             mappings.push(OtlpMapping { file_index: self.string(MAPPED_FILE) });
-            // All frames are of V8, also those of its own code.
-            attribute_indices.push(self.attribute(FRAME_TYPE, text(V8)));
+            // V8 tells all frames but those of native modules, also those of its own code.
+            of_v8.push(self.attribute(FRAME_TYPE, text(V8)));
+            let is_in_module = |location: &u32| {
+                let (function, _) = tables.locations[*location as usize];
+                tables.functions[function as usize].module.is_some()
+            };
+            if self.locations.iter().any(is_in_module) {
+                of_modules.push(self.attribute(FRAME_TYPE, text(NATIVE)));
+            }
         }
         let mut locations = vec![OtlpLocation::default()];
         for location in &self.locations {
             let (function, line) = tables.locations[*location as usize];
+            let is_in_module = tables.functions[function as usize].module.is_some();
             let function_index = index(self.functions.insert_full(function).0);
             locations.push(OtlpLocation {
                 mapping_index: MAPPING,
                 lines: vec![OtlpLine { function_index, line }],
-                attribute_indices: attribute_indices.clone(),
+                attribute_indices: if is_in_module { &of_modules } else { &of_v8 }.clone(),
             });
         }
         let mut functions = vec![OtlpFunction::default()];

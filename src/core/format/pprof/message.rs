@@ -39,7 +39,7 @@ pub(super) struct PprofLabel {
     pub number: i64,
 }
 
-/// What was mapped into memory: for us all code.
+/// What was mapped into memory: a module of native code, or for us all other code.
 #[derive(Clone, Copy, PartialEq, prost::Message)]
 pub(super) struct PprofMapping {
     #[prost(uint64, tag = "1")]
@@ -47,6 +47,9 @@ pub(super) struct PprofMapping {
     /// Name of the file.
     #[prost(int64, tag = "5")]
     pub file: i64,
+    /// Build of the file.
+    #[prost(int64, tag = "6")]
+    pub build: i64,
     #[prost(bool, tag = "7")]
     pub has_functions: bool,
     #[prost(bool, tag = "8")]

@@ -146,7 +146,10 @@ impl<'a> SampleReader<'a> {
         let name = if name.is_empty() { known } else { name };
         // A state of V8 has neither a file nor a script.
         let script_id = if url.is_empty() { 0 } else { u32::try_from(function.file).unwrap_or(1) };
-        let package = self.packages.get(&id).map(|package| package.as_str().into());
+        let package = match origin {
+            FrameOrigin::Module(_) => CallFrame::package_of_module(&url),
+            _ => self.packages.get(&id).map(|package| package.as_str().into()),
+        };
         let function_name =
             if self.is_ours && name == "(anonymous)" { String::new() } else { name };
         let frame = CallFrame { function_name, url, script_id, line, column, origin, package };

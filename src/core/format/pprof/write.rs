@@ -8,13 +8,14 @@ use super::message::{
     PprofFunction, PprofLabel, PprofLine, PprofLocation, PprofMapping, PprofSample, PprofValueType,
     field,
 };
+use crate::base::numbering::FxIndexSet;
 use crate::format::stack_tables::{
     CPU, LabelKinds, MAPPED_FILE, NANOSECONDS, SAMPLE_TYPES, SampleKey, StackFunction, StackLabel,
-    StackLabelValue, StackTables,
+    StackLabelValue, StackModule, StackTables,
 };
 use crate::profile::session::Session;
 
-/// The id of the only mapping.
+/// The id of the mapping of all code that is not native. Those of modules follow.
 const MAPPING: u64 = 1;
 
 /// Writes all threads.
@@ -50,18 +51,31 @@ fn write_tables(
     let mapping = PprofMapping {
         id: MAPPING,
         file: tables.string(MAPPED_FILE).into(),
+        build: 0,
         has_functions: true,
         has_files: true,
         has_lines: true,
         has_inlined: true,
     };
     fields.message(field::MAPPING, &mapping)?;
+    let modules = tables.functions.iter().filter_map(|function| Some(function.module?.0));
+    let modules: FxIndexSet<StackModule> = modules.collect();
+    for (index, StackModule { file, build }) in (1..).zip(&modules) {
+        let (file, build) = ((*file).into(), (*build).into());
+        fields.message(field::MAPPING, &PprofMapping { id: id(index), file, build, ..mapping })?;
+    }
     for (index, (function, line)) in (0..).zip(&tables.locations) {
         let lines = vec![PprofLine { function: id(*function), line: *line }];
-        let location = PprofLocation { id: id(index), mapping: MAPPING, address: 0, lines };
+        let module = tables.functions[*function as usize].module;
+        let (mapping, address) = module.map_or((MAPPING, 0), |(module, address)| {
+            let index = modules.get_index_of(&module).unwrap_or(0);
+            (MAPPING + 1 + index as u64, address)
+        });
+        let location = PprofLocation { id: id(index), mapping, address, lines };
         fields.message(field::LOCATION, &location)?;
     }
-    for (index, StackFunction { name, system_name, file, line }) in (0..).zip(&tables.functions) {
+    for (index, function) in (0..).zip(&tables.functions) {
+        let StackFunction { name, system_name, file, line, .. } = function;
         let function = PprofFunction {
             id: id(index),
             name: (*name).into(),

@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 use super::labels::{self, key_of_program};
 use super::system_name::system_name;
 use super::{
-    LabelKinds, NO_STACK, SampleKey, StackFunction, StackLabel, StackLabelValue, StackPlace,
-    StackTables,
+    LabelKinds, NO_STACK, SampleKey, StackFunction, StackLabel, StackLabelValue, StackModule,
+    StackPlace, StackTables,
 };
 use crate::base::path_text::is_windows;
 use crate::format::url::file_path;
@@ -45,11 +45,17 @@ impl StackTables<'_> {
             true => self.spellings.get(&path.to_lowercase()).cloned(),
             false => None,
         };
+        let file = self.string(spelling.as_deref().unwrap_or(&path));
+        let module = frame.module().map(|build| {
+            let build = self.string(&build.to_string());
+            (StackModule { file, build }, frame.address().unwrap_or(0))
+        });
         let function = StackFunction {
             name: self.string(name),
             system_name: self.string(&system_name(frame, name)),
-            file: self.string(spelling.as_deref().unwrap_or(&path)),
+            file,
             line: first_line(frame),
+            module,
         };
         let index = self.functions.insert_full(function).0 as u32;
         self.by_frame.insert(number, index);

@@ -40,6 +40,17 @@ pub(super) struct StackFunction {
     pub file: u32,
     /// First line, from 1; 0 for none.
     pub line: i64,
+    /// Module of native code, and the address in it while the function has no name.
+    pub module: Option<(StackModule, u64)>,
+}
+
+/// A module of native code. Texts are indices.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct StackModule {
+    /// Path of the file.
+    pub file: u32,
+    /// Build, as hexadecimal digits.
+    pub build: u32,
 }
 
 /// A label of a sample. Texts are indices.

@@ -4,10 +4,14 @@
 use std::fmt::Write as _;
 
 use crate::profile::frame::{CallFrame, FrameOrigin};
+use crate::profile::native_code::BuildId;
 
 /// The marks of code that is not the text of the file that ran.
 const MARKS: [(FrameOrigin, &str); 2] =
     [(FrameOrigin::SourceMap, " (source map)"), (FrameOrigin::Transpiled, " (transpiled)")];
+
+/// The beginning of the mark of native code, before the build of its module.
+const MODULE: &str = " (module ";
 
 /// Returns the system name of a frame's function, whose name is `name`.
 pub(in super::super) fn system_name(frame: &CallFrame, name: &str) -> String {
@@ -19,11 +23,19 @@ pub(in super::super) fn system_name(frame: &CallFrame, name: &str) -> String {
     }
     let mark = MARKS.iter().find(|(origin, _)| *origin == frame.origin);
     text.push_str(mark.map_or("", |(_, mark)| mark));
+    if let Some(build) = frame.module() {
+        let _ = write!(text, "{MODULE}{build})");
+    }
     text
 }
 
 /// Returns the column of a function, from 0, or -1, and its origin, from a system name of ours.
 pub(in super::super) fn read(text: &str, name: &str, line: i64) -> (i32, FrameOrigin) {
+    if let Some((_, build)) = text.rsplit_once(MODULE)
+        && let Some(build) = build.strip_suffix(')')
+    {
+        return (-1, FrameOrigin::Module(BuildId::parse(build).unwrap_or_default()));
+    }
     let marked = MARKS.iter().find_map(|(origin, mark)| Some((*origin, text.strip_suffix(mark)?)));
     let (origin, text) = marked.unwrap_or((FrameOrigin::Executed, text));
     let column = text
@@ -44,6 +56,8 @@ mod tests {
             ("parse", 11, 4, FrameOrigin::Executed),
             ("a:1:2", 0, 0, FrameOrigin::Transpiled),
             ("(anonymous)", 5, -1, FrameOrigin::SourceMap),
+            ("v8::f", -1, -1, FrameOrigin::Module(BuildId::new(&[1, 2]))),
+            ("a.node+0x1f", -1, -1, FrameOrigin::Module(BuildId::default())),
         ] {
             let url = "file:///a.js".into();
             let frame = CallFrame { url, line, column, origin, ..CallFrame::root() };

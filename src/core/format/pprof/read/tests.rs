@@ -10,6 +10,7 @@ use crate::format::pprof::message::{
 use crate::format::pprof::write::write;
 use crate::profile::frame::CallFrame;
 use crate::profile::frame_table::FrameTable;
+use crate::profile::native_code::BuildId;
 use crate::profile::position::SourcePosition;
 use crate::profile::session::builder::ProfileBuilder;
 use crate::profile::session::label_table::{LabelSet, LabelTable};
@@ -272,4 +273,37 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn native_functions_have_the_modules_that_they_are_in() {
+    let mut session = session();
+    let build = BuildId::new(&[0x9e, 0x93]);
+    let named = CallFrame {
+        function_name: "v8::internal::JsonParser::Parse".into(),
+        ..CallFrame::in_module("/usr/bin/node", build, 1, 0x40)
+    };
+    let frames = [named, CallFrame::in_module("/r/node_modules/x/x.node", build, 2, 0x1f0)];
+    let mut builder = ProfileBuilder::new(1000, ReadScope::LINES);
+    builder.announce(1, None, session.frames.number(CallFrame::root()));
+    for (id, frame) in (2..).zip(&frames) {
+        builder.announce(id, Some(id - 1), session.frames.number(frame.clone()));
+    }
+    builder.sample(3, 10, SourcePosition::default());
+    builder.end_at(1100);
+    session.processes[0].threads[0].profiles = vec![builder.finish()];
+    let bytes = written(&session);
+    let contents = read_bytes(&bytes, "x.pb", ReadScope::LINES).unwrap();
+    let read: Vec<CallFrame> = contents
+        .frames
+        .list()
+        .iter()
+        .filter(|frame| frame.module().is_some())
+        .map(|frame| CallFrame { script_id: 0, ..frame.clone() })
+        .collect();
+    let mut expected = frames.map(|frame| CallFrame { script_id: 0, ..frame });
+    expected.reverse();
+    assert_eq!(read, expected);
+    let texts = String::from_utf8_lossy(&bytes);
+    assert!(texts.contains("\u{4}9e93") && texts.contains("/usr/bin/node"), "{texts}");
 }
