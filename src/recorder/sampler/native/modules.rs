@@ -63,7 +63,8 @@ impl Modules {
     /// Reads which code is in memory now.
     pub(super) fn refresh(&mut self) {
         let mappings = code_mappings();
-        if mappings == self.mappings {
+        // A process that has no free descriptors cannot read the list.
+        if mappings.is_empty() || mappings == self.mappings {
             return;
         }
         let places = mappings.iter().map(|mapping| self.place(mapping)).collect();
@@ -86,6 +87,11 @@ impl Modules {
         };
         let module = self.list.get(number as usize)?;
         Some((number, mapping.range.start.wrapping_sub(module.address_of(part.offset)?)))
+    }
+
+    /// Returns whether the list could not be read so far.
+    pub(super) fn is_unknown(&self) -> bool {
+        self.mappings.is_empty()
     }
 
     /// Returns what is at an address; none if there is no code.

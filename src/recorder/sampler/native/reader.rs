@@ -108,7 +108,11 @@ impl ReaderWork {
                 // The stack of the start: JavaScript or Node's event loop has called the addon.
                 if end == StackEnd::Cut {
                     ring.give_up();
-                    warn_once(&Error::Native("V8's stacks cannot be followed here".into()));
+                    let reason = match unwinder.knows_nothing() {
+                        true => "/proc/self/maps cannot be read",
+                        false => "V8's stacks cannot be followed here",
+                    };
+                    warn_once(&Error::Native(reason.into()));
                 }
                 return;
             }

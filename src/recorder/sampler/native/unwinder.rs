@@ -69,6 +69,11 @@ impl Unwinder {
         self.is_fresh = false;
     }
 
+    /// Returns whether it could not be read so far which code is in memory.
+    pub(super) fn knows_nothing(&self) -> bool {
+        self.modules.is_unknown()
+    }
+
     /// Returns the frame of a function by its number.
     pub(super) fn frame(&self, number: u32) -> Option<&CallFrame> {
         self.functions.frame(number)
