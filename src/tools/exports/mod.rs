@@ -1,6 +1,7 @@
 //! The functions that JavaScript calls to work on recordings.
 
 mod blame;
+mod end;
 mod follow;
 mod given;
 mod lake;

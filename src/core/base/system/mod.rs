@@ -20,6 +20,7 @@ pub mod sampling_signal;
 pub mod stopped_thread;
 #[cfg(any(windows, test))]
 mod timer_rounds;
+mod turn;
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -42,10 +43,11 @@ use self::windows as platform;
 
 pub(crate) use self::platform::is_stderr_writable;
 pub use self::platform::{
-    SAMPLING_SIGNAL, at_exit, boot_id, exported, files, has_borrowed_rights, is_process_alive,
-    node_clock_lead_us, now_us, parent_id, pass_on, pid_namespace, process_cpu_us, process_key,
-    process_start_ms, processes, resident_bytes, socket, thread_cpu_us, thread_id, thread_ids,
-    thread_name, trim_heap, user, utc_offset_s, v8_clock_step_us, with_signals_blocked,
+    SAMPLING_SIGNAL, at_exit, boot_id, end_now, exported, files, has_borrowed_rights,
+    is_process_alive, next_turn, node_clock_lead_us, now_us, parent_id, pass_on, pid_namespace,
+    process_cpu_us, process_key, process_start_ms, processes, resident_bytes, socket,
+    thread_cpu_us, thread_id, thread_ids, thread_name, trim_heap, user, utc_offset_s,
+    v8_clock_step_us, with_signals_blocked,
 };
 #[cfg(unix)]
 pub use self::platform::{
@@ -55,6 +57,7 @@ pub use self::platform::{
 use self::platform::{ThreadClock, children_cpu_us, core_wait_us, parent_of, voluntary_switches};
 #[cfg(target_os = "linux")]
 pub use self::platform::{sampling_signal, stopped_thread};
+pub use self::turn::NextTurn;
 
 /// Whether the system is Windows.
 pub const IS_WINDOWS: bool = cfg!(windows);

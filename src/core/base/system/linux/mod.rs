@@ -15,6 +15,7 @@ use std::{io, mem};
 
 pub use self::threads::{thread_cpu_us, thread_ids, thread_name};
 use super::listed_process::ListedProcess;
+pub use super::posix::end::{end_now, next_turn};
 pub(crate) use super::posix::is_stderr_writable;
 pub use super::posix::{
     SAMPLING_SIGNAL, exported, files, is_process_alive, parent_id, pass_on, process_cpu_us, socket,

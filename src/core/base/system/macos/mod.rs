@@ -26,6 +26,7 @@ use mach2::traps::mach_task_self;
 pub use self::clocks::{node_clock_lead_us, now_us, v8_clock_step_us};
 use self::kernel::{proc_info, process_info, start_ms, sysctl};
 pub use self::processes::processes;
+pub use super::posix::end::{end_now, next_turn};
 use super::posix::exit_action::exit_handler;
 use super::posix::has_two_users;
 pub(crate) use super::posix::is_stderr_writable;

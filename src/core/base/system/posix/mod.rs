@@ -1,6 +1,7 @@
 //! The few system calls of POSIX that Rust's standard library does not offer.
 #![allow(unsafe_code)]
 
+pub(super) mod end;
 // Here for its tests, which run on every system.
 #[cfg(any(target_os = "macos", test))]
 pub(super) mod exit_action;

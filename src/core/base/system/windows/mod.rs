@@ -30,6 +30,7 @@ pub(super) use self::process::{children_cpu_us, parent_of};
 pub use self::processes::processes;
 pub(super) use self::thread::{ThreadClock, core_wait_us, voluntary_switches};
 pub use self::thread::{thread_cpu_us, thread_id, thread_ids, thread_name};
+use super::turn::NextTurn;
 
 /// None: V8 stops a thread to sample it, and sends no signal.
 pub const SAMPLING_SIGNAL: Option<c_int> = None;
@@ -76,6 +77,14 @@ pub(crate) fn is_stderr_writable() -> bool {
 
 /// Does nothing: the exit status is known to no handler of a library.
 pub fn at_exit(_: extern "C" fn(c_int, *mut c_void)) {}
+
+/// Returns none: Node exports no function there that gives the terminal back.
+pub fn next_turn(_: *const c_void) -> Option<NextTurn> {
+    None
+}
+
+/// Does nothing, as `next_turn` tells.
+pub fn end_now(_: c_int) {}
 
 /// Does nothing: the heap of Windows gives pages back by itself.
 pub fn trim_heap() {}
