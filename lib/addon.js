@@ -14,6 +14,9 @@ const load = () => once('cpu-prof')
 /** Returns the addon that works on recordings, which recorded programs never load. @returns {any} */
 const loadTools = () => once('cpu-prof-tools')
 
+/** Returns the addon that works on recordings if `loadTools` has loaded it. @returns {any} */
+const loadedTools = () => known['cpu-prof-tools']?.addon
+
 /** Finds an addon on the first call. @param {string} name */
 function once(name) {
   known[name] ??= attempt(name)
@@ -31,4 +34,12 @@ function attempt(name) {
   }
 }
 
-module.exports = { load, loadTools, targetName, UNUSABLE, VERSION, refuseOtherRuntimes }
+module.exports = {
+  load,
+  loadTools,
+  loadedTools,
+  targetName,
+  UNUSABLE,
+  VERSION,
+  refuseOtherRuntimes,
+}
