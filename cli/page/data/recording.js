@@ -61,9 +61,12 @@ function readRecording(data) {
   const filePackages = Int32Array.from(files.package)
   const tree = readTree(data.tree, functionFiles, filePackages)
   const leafNode = Int32Array.from(leaves.node)
+  const modules = new Set(files.modules)
+  /** @param {number} file */
+  const isNative = (file) => files.path[file] === '' || modules.has(file)
   /** @param {number} item */
   const stateOf = (item) =>
-    OF_FUNCTIONS[item] ?? (files.path[functionFiles[item]] === '' ? NATIVE : JAVASCRIPT)
+    OF_FUNCTIONS[item] ?? (isNative(functionFiles[item]) ? NATIVE : JAVASCRIPT)
   const functionState = functionFiles.map((_, item) => stateOf(item))
   const leafState = Uint8Array.from(
     leafNode,

@@ -3,6 +3,9 @@
 use super::native_code::{BuildId, address_name, address_of};
 use super::package::{NATIVE, is_users, package_of};
 
+/// Name of the part of a native stack that is not known.
+const TRUNCATED: &str = "(truncated)";
+
 /// The place of a function in the source.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CallFrame {
@@ -92,7 +95,12 @@ impl CallFrame {
 
     /// Returns the frame that stands for the part of a native stack that is not known.
     pub fn truncated() -> Self {
-        Self::outside_of_scripts("(truncated)")
+        Self::outside_of_scripts(TRUNCATED)
+    }
+
+    /// Returns whether the frame stands for the part of a native stack that is not known.
+    pub fn is_truncated(&self) -> bool {
+        self.script_id == 0 && self.function_name == TRUNCATED
     }
 
     /// Returns the build of a native function's module; none for other functions.

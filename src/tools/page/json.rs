@@ -105,6 +105,9 @@ pub(super) struct PageFiles<'a> {
     pub path: Vec<&'a str>,
     /// Indices of the packages.
     pub package: Vec<u32>,
+    /// Indices of the files that have native code.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub modules: Vec<usize>,
 }
 
 /// Functions: 0 is `(program)`, 1 `(garbage collector)`, 2 `(idle)`.

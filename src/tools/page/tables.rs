@@ -58,6 +58,9 @@ impl<'a> Tables<'a> {
         }
         let mut files = PageFiles::default();
         for file in &self.files {
+            if index.files[*file].is_module {
+                files.modules.push(files.path.len());
+            }
             files.path.push(&index.files[*file].path);
             files.package.push(number(&self.packages, index.files[*file].package) as u32);
         }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::corrections::blocked_calls;
 use super::corrections::pool_waits;
 use super::corrections::wasm::charge_modules;
 use super::file::ReadFile;
@@ -55,6 +56,7 @@ impl Selection {
 
 /// Corrects what only a whole session shows, and finds the places in the sources.
 fn correct(loaded: &mut Loaded, scope: ReadScope, originals: Option<&mut Originals>) {
+    blocked_calls::charge_callers(&mut loaded.session);
     // Before the sources' files replace the files that ran.
     pool_waits::make_idle(&mut loaded.session);
     if scope.steps {

@@ -172,6 +172,18 @@ impl NodeTimes {
         self.self_us | self.blocked_us | self.waiting_us | self.critical_us > 0
     }
 
+    /// Adds the times of another node.
+    pub fn add(&mut self, other: Self) {
+        for (sum, us) in [
+            (&mut self.self_us, other.self_us),
+            (&mut self.blocked_us, other.blocked_us),
+            (&mut self.waiting_us, other.waiting_us),
+            (&mut self.critical_us, other.critical_us),
+        ] {
+            *sum = sum.saturating_add(us);
+        }
+    }
+
     /// Returns the time in all states, microseconds.
     pub fn all_us(&self) -> u64 {
         self.self_us.saturating_add(self.blocked_us).saturating_add(self.waiting_us)

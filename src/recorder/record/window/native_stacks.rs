@@ -110,6 +110,9 @@ impl EndStates {
         if [self.idle, self.gc].contains(&Some(node)) {
             return None;
         }
+        if end == StackEnd::Profiler {
+            return None;
+        }
         // V8 knows no JavaScript here: the native functions are the whole stack.
         if node == 0 || self.program == Some(node) {
             return Some(0);
@@ -197,5 +200,6 @@ mod tests {
     #[test]
     fn a_native_stack_without_javascript_is_not_that_of_a_function() {
         assert_eq!(extended(&[(JS, &[1], StackEnd::Thread)]), ["parse"]);
+        assert_eq!(extended(&[(PROGRAM, &[1], StackEnd::Profiler)]), ["(program)"]);
     }
 }

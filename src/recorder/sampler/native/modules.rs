@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gimli::UnwindContext;
-use object::{File, Object, ObjectSegment};
+use object::{File, Object, ObjectSegment, ObjectSymbol, Symbol};
 use rustc_hash::FxHashMap;
 
 use super::unwind_table::{ModuleBytes, UnwindRule, UnwindTable};
@@ -34,6 +34,8 @@ pub(super) struct Module {
     script_id: u32,
     /// None if nothing is known of its functions.
     pub table: Option<UnwindTable>,
+    /// Names of the functions by their addresses, of the kernel's code: it is in no file that could be read later.
+    names: FxHashMap<u64, String>,
     /// Parts with code: place in the file and in the code's own addresses, and length, bytes.
     parts: Vec<(u64, u64, u64)>,
 }
@@ -54,6 +56,8 @@ pub(super) struct Modules {
     /// Number of the module of each mapping, and the difference between addresses in memory and in the file.
     places: Vec<Option<(u32, u64)>>,
     list: Vec<Module>,
+    /// Number of this addon.
+    own: Option<u32>,
     numbers: FxHashMap<FileKey, u32>,
     rules: FxHashMap<(u32, u64), Option<Arc<UnwindRule>>>,
     context: Box<UnwindContext<usize>>,
@@ -69,6 +73,10 @@ impl Modules {
         }
         let places = mappings.iter().map(|mapping| self.place(mapping)).collect();
         (self.mappings, self.places) = (mappings, places);
+        self.own = match self.find(Self::refresh as *const () as u64) {
+            Some(Code::Module(module, _)) => Some(module),
+            _ => None,
+        };
     }
 
     /// Returns the module of a mapping, and the difference of addresses.
@@ -87,6 +95,11 @@ impl Modules {
         };
         let module = self.list.get(number as usize)?;
         Some((number, mapping.range.start.wrapping_sub(module.address_of(part.offset)?)))
+    }
+
+    /// Returns whether a module is this addon.
+    pub(super) fn is_own(&self, module: u32) -> bool {
+        self.own == Some(module)
     }
 
     /// Returns whether the list could not be read so far.
@@ -137,6 +150,7 @@ impl Module {
             build: BuildId::default(),
             script_id,
             table: None,
+            names: FxHashMap::default(),
             parts: Vec::new(),
         };
         let Some(bytes) = bytes_of(mapping, part) else { return nothing(path) };
@@ -150,6 +164,10 @@ impl Module {
         Self {
             build: build_of(&file),
             table: UnwindTable::of(&file, &bytes),
+            names: match bytes {
+                ModuleBytes::File(_) => FxHashMap::default(),
+                ModuleBytes::Copy(_) => names_of(&file),
+            },
             parts: parts.collect(),
             path,
             script_id,
@@ -168,8 +186,20 @@ impl Module {
 
     /// Returns the frame of the function at an address.
     pub(super) fn frame(&self, address: u64) -> CallFrame {
-        CallFrame::in_module(&self.path, self.build, self.script_id, address)
+        let frame = CallFrame::in_module(&self.path, self.build, self.script_id, address);
+        match self.names.get(&address) {
+            Some(name) => CallFrame { function_name: name.clone(), ..frame },
+            None => frame,
+        }
     }
+}
+
+fn names_of(file: &File<'_>) -> FxHashMap<u64, String> {
+    let named = |symbol: &Symbol<'_, '_>| Some((symbol.address(), symbol.name().ok()?.to_owned()));
+    file.dynamic_symbols()
+        .filter(|symbol| symbol.is_definition())
+        .filter_map(|each| named(&each))
+        .collect()
 }
 
 fn bytes_of(mapping: &CodeMapping, part: &MappedPart) -> Option<ModuleBytes> {

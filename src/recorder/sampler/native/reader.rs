@@ -102,10 +102,12 @@ impl ReaderWork {
         unwinder.forget_mappings();
         let (mut read, mut limit) = (read.lock(), limit.lock());
         ring.take(buffer, |copy| {
-            let followed = unwinder.follow(&copy, &ring.stack, &ring.code);
+            // The stack of the start is one of this addon.
+            let is_proof = copy.from_us == 0;
+            let followed = unwinder.follow(&copy, &ring.stack, &ring.code, is_proof);
             let Followed { functions, end, is_short, used_bytes } = followed;
-            if copy.from_us == 0 {
-                // The stack of the start: JavaScript or Node's event loop has called the addon.
+            if is_proof {
+                // JavaScript or Node's event loop has called the addon.
                 if end == StackEnd::Cut {
                     ring.give_up();
                     let reason = match unwinder.knows_nothing() {

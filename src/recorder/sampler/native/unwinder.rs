@@ -19,6 +19,8 @@ pub(crate) enum StackEnd {
     JavaScript,
     /// At the function with which the thread began.
     Thread,
+    /// At a function of this addon, whose work is not the program's.
+    Profiler,
     /// The rest is not known.
     Cut,
 }
@@ -79,12 +81,14 @@ impl Unwinder {
         self.functions.frame(number)
     }
 
-    /// Follows a stack, whose addresses are `stack`, to the first function of JavaScript.
+    /// Follows a stack, whose addresses are `stack`, to the first function of JavaScript. `takes_own` tells that
+    /// functions of this addon do not end it.
     pub(super) fn follow(
         &mut self,
         copy: &CopiedStack<'_>,
         stack: &Range<u64>,
         javascript: &JavaScriptCode,
+        takes_own: bool,
     ) -> Followed {
         if !self.is_fresh {
             self.modules.refresh();
@@ -95,7 +99,7 @@ impl Unwinder {
         let mut memory =
             StackMemory { start, words: copy.words, stack, is_short: false, used_words: 0 };
         let mut functions = Vec::new();
-        let end = self.walk(copy.registers, &mut memory, javascript, &mut functions);
+        let end = self.walk(copy.registers, &mut memory, javascript, takes_own, &mut functions);
         let used_bytes = memory.used_words.min(copy.words.len()) * 8;
         Followed { functions, end, is_short: memory.is_short, used_bytes }
     }
@@ -105,6 +109,7 @@ impl Unwinder {
         mut registers: Registers,
         memory: &mut StackMemory<'_>,
         javascript: &JavaScriptCode,
+        takes_own: bool,
         functions: &mut Vec<u32>,
     ) -> StackEnd {
         // An address to return to can be that of the next function, if the call never returns.
@@ -120,6 +125,9 @@ impl Unwinder {
                 Some(Code::Made) => return StackEnd::JavaScript,
                 None => return StackEnd::Cut,
             };
+            if self.modules.is_own(module) && !takes_own {
+                return StackEnd::Profiler;
+            }
             let rule = self.modules.rule(module, address);
             let function = rule.as_ref().map_or(address, |rule| rule.function);
             let Some(module_of) = self.modules.module(module) else { return StackEnd::Cut };
@@ -218,7 +226,7 @@ mod tests {
         let mut unwinder = Unwinder::default();
         let mut followed = Vec::new();
         ring.take(&mut Vec::new(), |copy| {
-            followed.push(unwinder.follow(&copy, &stack, &ring.code));
+            followed.push(unwinder.follow(&copy, &stack, &ring.code, true));
         });
         let [Followed { functions, end, .. }] = &followed[..] else { panic!("{followed:?}") };
         let names: Vec<_> = functions.iter().map(|number| unwinder.frame(*number)).collect();

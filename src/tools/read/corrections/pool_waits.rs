@@ -57,13 +57,10 @@ fn waits_for_task(profile: &ThreadProfile, frames: &FrameTable, node: u32) -> bo
         let is_native = frame.is_meta() || frame.module().is_some();
         !is_native && !is_built_in(package_of(&file_path(&frame.url)))
     };
-    let parent = |node: &&ProfileNode| profile.nodes.get(node.parent as usize);
-    // `Atomics.wait` has native functions.
-    let is_script = |node: &&ProfileNode| frame(node).module().is_none();
-    let stack = std::iter::successors(profile.nodes.get(node as usize), parent);
-    let Some(top) = stack.skip_while(|node| !is_script(node)).next() else { return false };
+    let top = &profile.nodes[node as usize];
     let url = &frame(top).url;
-    let mut callers = std::iter::successors(parent(&top), parent).map(frame);
+    let above = |node: &&ProfileNode| profile.nodes.get(node.parent as usize);
+    let mut callers = std::iter::successors(above(&top), above).map(frame);
     // Another native function on top is a call that blocks: a read, or `spawnSync`.
     is_code(frame(top)) && callers.all(|caller| caller.url == *url || !is_code(caller))
 }
