@@ -75,8 +75,9 @@ pub(crate) fn convert(
     let mut files = ConvertedFiles::new();
     let loaded = match format.writer {
         FormatWriter::Merge => {
-            let Selection { slice, filter, source_maps, .. } = selection.clone();
-            let options = MergeOptions { slice, filter, source_maps, ..MergeOptions::default() };
+            let Selection { slice, filter, source_maps, places } = selection.clone();
+            let options =
+                MergeOptions { slice, filter, source_maps, places, ..MergeOptions::default() };
             let merged = merge(inputs, &path, &options, &MergeProgress::default())?;
             let MergeResult { files, repaired, failed, notes, .. } = merged;
             return Ok(ConvertResult { files, repaired, failed, notes });

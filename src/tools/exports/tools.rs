@@ -19,6 +19,7 @@ use crate::merge::options::{MergeOptions, MergeProgress, ProcessExit};
 use crate::page::page as page_build;
 use crate::read::filter::{Filter, StackFilter};
 use crate::read::label_filter::LabelFilter;
+use crate::read::originals::Places;
 use crate::read::selection::Selection;
 use crate::read::slice::SliceLimits;
 use crate::report::page_lists::page_lists;
@@ -98,6 +99,8 @@ pub(crate) struct JsSelection {
     pub source_maps: bool,
     /// The folder below which sources and maps are read.
     pub sources_in: Option<String>,
+    /// Folders with the symbols of native modules.
+    pub symbols: Vec<String>,
     /// Parts of commands, or pids.
     pub process: Vec<String>,
     /// Parts of names of threads, or thread ids.
@@ -114,14 +117,14 @@ pub(crate) struct JsSelection {
 
 impl From<JsSelection> for Selection {
     fn from(selection: JsSelection) -> Self {
-        let JsSelection { from, to, source_maps, sources_in, .. } = selection;
+        let JsSelection { from, to, source_maps, sources_in, symbols, .. } = selection;
         let JsSelection { process, thread, package, focus, ignore, label, .. } = selection;
         let stacks = StackFilter::new(&package, &focus, &ignore);
         Self {
             slice: SliceLimits::of_ms(from, to),
             filter: Filter::new(&process, &thread, stacks).with_labels(LabelFilter::new(&label)),
             source_maps,
-            sources_in: sources_in.map(PathBuf::from),
+            places: Places { within: sources_in.map(PathBuf::from), symbols: paths(symbols) },
         }
     }
 }
@@ -129,7 +132,7 @@ impl From<JsSelection> for Selection {
 impl From<JsMergeOptions> for MergeOptions {
     fn from(options: JsMergeOptions) -> Self {
         let JsMergeOptions { names, selection, exit, categories, interval } = options;
-        let Selection { slice, filter, source_maps, .. } = selection.into();
+        let Selection { slice, filter, source_maps, places } = selection.into();
         Self {
             names: names.into_iter().map(|(name, path)| (name, path.into())).collect(),
             filter,
@@ -137,6 +140,7 @@ impl From<JsMergeOptions> for MergeOptions {
             interval_us: interval,
             slice,
             source_maps,
+            places,
             exit: exit.map(|JsMergeExit { pid, code, signal }| ProcessExit { pid, code, signal }),
         }
     }

@@ -30,8 +30,8 @@ const QUIET: Duration = Duration::from_secs(5);
 pub(crate) struct Follower {
     /// In the order in which the last search found them.
     files: Vec<FollowedFile>,
-    /// Sources and source maps, which are read once.
-    originals: Originals,
+    /// Sources, source maps and symbols, which are read once; none before the first look.
+    originals: Option<Originals>,
     /// Start of the last look, microseconds.
     last_from_us: i64,
     /// End of the last look, microseconds, and the moment at which the end was first seen.
@@ -157,7 +157,8 @@ impl Follower {
                 }),
             }
         }
-        let mut loaded = selection.of_slices(slices, &mut self.originals);
+        let originals = self.originals.get_or_insert_with(|| selection.originals());
+        let mut loaded = selection.of_slices(slices, originals);
         loaded.failed.extend(failed);
         if others > 0 {
             loaded.notes.push(format!(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::read::filter::Filter;
+use crate::read::originals::Places;
 use crate::read::slice::SliceLimits;
 
 /// The end of the process that all others come from.
@@ -36,6 +37,8 @@ pub(crate) struct MergeOptions {
     pub interval_us: Option<i64>,
     /// Whether functions and lines become those of the sources, by source maps.
     pub source_maps: bool,
+    /// Where sources and names are looked for.
+    pub places: Places,
 }
 
 impl MergeOptions {

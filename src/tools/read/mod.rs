@@ -15,6 +15,7 @@ pub(crate) mod runs;
 pub(crate) mod selection;
 pub(crate) mod slice;
 pub(crate) mod sniff;
+pub(crate) mod symbols;
 pub(crate) mod time_line;
 mod unrecorded;
 pub(crate) mod wall;

@@ -8,8 +8,8 @@ use super::corrections::wasm::charge_modules;
 use super::file::ReadFile;
 use super::filter::Filter;
 use super::load::{Loaded, join_slices, load_slice};
-use super::originals::Originals;
 use super::originals::in_session::map_session;
+use super::originals::{Originals, Places};
 use super::slice::SliceLimits;
 use super::unrecorded;
 use cpu_prof_core::files::input::Input;
@@ -24,8 +24,8 @@ pub(crate) struct Selection {
     pub filter: Filter,
     /// Whether functions and lines are those of the sources, by source maps.
     pub source_maps: bool,
-    /// The folder below which sources and maps are read; none for everywhere.
-    pub sources_in: Option<PathBuf>,
+    /// Where sources and names are looked for.
+    pub places: Places,
 }
 
 impl Selection {
@@ -33,11 +33,15 @@ impl Selection {
     pub(crate) fn load(&self, paths: &[PathBuf], scope: ReadScope) -> Result<Loaded, String> {
         let mut loaded = load_slice(paths, self.slice, scope);
         loaded.check()?;
-        let mut originals = self.source_maps.then(|| Originals::within(self.sources_in.clone()));
-        correct(&mut loaded, scope, originals.as_mut());
+        self.correct(&mut loaded, scope, &mut self.originals());
         loaded.keep(&self.filter)?;
         loaded.notes.extend(unrecorded::notes(&loaded.session));
         Ok(loaded)
+    }
+
+    /// Returns what finds sources and names.
+    pub(crate) fn originals(&self) -> Originals {
+        Originals::new(&self.places)
     }
 
     /// Returns what files show that were read before, each the same slice of the time of one clock.
@@ -48,27 +52,28 @@ impl Selection {
         originals: &mut Originals,
     ) -> Loaded {
         let mut loaded = join_slices(files);
-        correct(&mut loaded, ReadScope::LINES, self.source_maps.then_some(originals));
+        self.correct(&mut loaded, ReadScope::LINES, originals);
         self.filter.apply(&mut loaded.session);
         loaded
     }
-}
 
-/// Corrects what only a whole session shows, and finds the places in the sources.
-fn correct(loaded: &mut Loaded, scope: ReadScope, originals: Option<&mut Originals>) {
-    blocked_calls::charge_callers(&mut loaded.session);
-    // Before the sources' files replace the files that ran.
-    pool_waits::make_idle(&mut loaded.session);
-    if scope.steps {
-        // The shares are those of the whole run, whatever the filter.
-        loaded.share_wall();
-    }
-    if let Some(originals) = originals {
-        for (script, map) in loaded.session.script_maps.drain() {
-            originals.add_map(script, map);
+    /// Corrects what only a whole session shows, and finds the places in the sources and the names of native functions.
+    fn correct(&self, loaded: &mut Loaded, scope: ReadScope, originals: &mut Originals) {
+        blocked_calls::charge_callers(&mut loaded.session);
+        // Before the sources' files replace the files that ran.
+        pool_waits::make_idle(&mut loaded.session);
+        if scope.steps {
+            // The shares are those of the whole run, whatever the filter.
+            loaded.share_wall();
+        }
+        originals.look_for_sources(self.source_maps);
+        if self.source_maps {
+            for (script, map) in loaded.session.script_maps.drain() {
+                originals.add_map(script, map);
+            }
         }
         map_session(&mut loaded.session, originals);
         loaded.notes.extend(originals.notes());
+        charge_modules(&mut loaded.session);
     }
-    charge_modules(&mut loaded.session);
 }

@@ -11,9 +11,26 @@ pub fn open(path: &Path) -> io::Result<File> {
     Ok(open_found(path, true, &fs::metadata(path)?)?.0)
 }
 
+/// Opens a file that has a size. Follows links, but not to files of the kernel.
+pub fn open_on_disk(path: &Path) -> io::Result<File> {
+    Ok(open_with_size(path)?.0)
+}
+
 /// Reads a file that has a size, and at most `most` bytes. Follows links, but not to files of the
 /// kernel.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    read_at_most(open_with_size(path)?, most)
+}
+
+/// Returns whether a path leads to a place below a folder; a link counts as its target.
+pub fn is_below(path: &Path, folder: &Path) -> bool {
+    match (fs::canonicalize(path), fs::canonicalize(folder)) {
+        (Ok(file), Ok(folder)) => file.starts_with(folder),
+        _ => false,
+    }
+}
+
+fn open_with_size(path: &Path) -> io::Result<(File, Metadata)> {
     let path = fs::canonicalize(path)?;
     if is_kernel_file(&path) {
         return Err(refusal("it is not a file of a disk"));
@@ -22,7 +39,7 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     if before.len() == 0 {
         return Err(refusal("it is empty"));
     }
-    read_at_most(open_found(&path, false, &before)?, most)
+    open_found(&path, false, &before)
 }
 
 /// Reads a regular file of this user, or of root, that has at most `most` bytes. Follows no link to
@@ -134,7 +151,9 @@ mod tests {
             ["empty", "link", "folder/kernel/profiling", "/proc/kmsg", "/dev/zero", "missing"]
         {
             assert!(read(&at(name), 99).is_err(), "{name}");
+            assert!(open_on_disk(&at(name)).is_err(), "{name}");
         }
         assert_eq!(read(&at("fine"), 99).unwrap(), b"text");
+        assert!(open_on_disk(&at("fine")).is_ok());
     }
 }

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::merge::inputs::event::SoundEvent;
-use crate::read::originals::{OriginalFrame, Originals};
+use crate::read::originals::{OriginalFrame, Originals, Places};
 use cpu_prof_core::format::ascii_json::encode_raw;
 use cpu_prof_core::format::frame_json::{CallFrameJson, parse_frame};
 use cpu_prof_core::format::script_id::ScriptIdOffset;
@@ -56,8 +56,8 @@ impl MappedFrame {
 
 impl MappedFrames {
     /// Returns frames that are looked up, or that all stay as they are.
-    pub(crate) fn new(is_on: bool) -> Self {
-        Self { is_on, ..Self::default() }
+    pub(crate) fn new(is_on: bool, places: &Places) -> Self {
+        Self { is_on, originals: Originals::new(places), ..Self::default() }
     }
 
     /// Takes the source map of a script, which the merged trace then has no use for. Returns whether

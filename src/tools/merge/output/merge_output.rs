@@ -44,7 +44,7 @@ impl MergeOutput {
             pids,
             profile_ids: ProfileIds::default(),
             stack_frames: StackFrames::new(path),
-            frames: MappedFrames::new(options.source_maps),
+            frames: MappedFrames::new(options.source_maps, &options.places),
             merged_facts: Vec::new(),
             far_pids: FxHashSet::default(),
         })

@@ -2,7 +2,6 @@
 //! any number of ways.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -71,11 +70,8 @@ impl Allowance {
 
     /// Returns whether a path leads to a place below the folder; a link counts as its target.
     fn is_within(&self, path: &str) -> bool {
-        let Some(folder) = &self.within else { return true };
-        match (fs::canonicalize(path), fs::canonicalize(folder)) {
-            (Ok(file), Ok(folder)) => file.starts_with(folder),
-            _ => false,
-        }
+        let is_below = |folder| regular_file::is_below(Path::new(path), folder);
+        self.within.as_deref().is_none_or(is_below)
     }
 
     /// Reads a file of code. Names of functions are taken from its text, so other files, which can hold
@@ -144,7 +140,7 @@ fn used_up() -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::File;
+    use std::fs::{self, File};
     use std::os::unix::fs::symlink;
 
     use super::*;

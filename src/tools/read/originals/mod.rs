@@ -1,4 +1,5 @@
-//! The sources that code was made from: finds each function and line by the source maps of the code.
+//! The sources that code was made from: finds each function and line by the source maps of the code. Native
+//! functions have their names from the symbols of their modules.
 
 mod allowance;
 mod code_text;
@@ -20,6 +21,7 @@ use self::allowance::Allowance;
 use self::generated_file::{FunctionSpot, GeneratedFile};
 use self::notes::SourceNotes;
 use self::source_files::SourceFiles;
+use crate::read::symbols::Symbols;
 use cpu_prof_core::base::path_text::is_local_file;
 use cpu_prof_core::base::system::IS_WINDOWS;
 use cpu_prof_core::format::source_map::decode::MapError;
@@ -51,6 +53,18 @@ pub(crate) struct Originals {
     sources: SourceFiles,
     allowance: Allowance,
     notes: SourceNotes,
+    symbols: Symbols,
+    /// Whether functions of JavaScript stay as they were recorded.
+    only_symbols: bool,
+}
+
+/// Where names and sources are looked for.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Places {
+    /// The folder below which files are read; none for everywhere.
+    pub within: Option<PathBuf>,
+    /// Folders of the user with the symbols of native modules.
+    pub symbols: Vec<PathBuf>,
 }
 
 /// The place of a frame in its source.
@@ -72,13 +86,30 @@ impl OriginalFrame {
 }
 
 impl Originals {
-    /// Reads files below a folder only, or everywhere.
-    pub(crate) fn within(folder: Option<PathBuf>) -> Self {
-        Self { allowance: Allowance::within(folder), ..Self::default() }
+    /// Looks in some places.
+    pub(crate) fn new(places: &Places) -> Self {
+        Self {
+            allowance: Allowance::within(places.within.clone()),
+            symbols: Symbols::within(places.symbols.clone(), places.within.clone()),
+            ..Self::default()
+        }
     }
 
-    /// Returns the frame in its source; none for a frame that stays as it is.
+    /// Sets whether sources are looked for, and not only the names of native functions.
+    pub(crate) fn look_for_sources(&mut self, looks: bool) {
+        self.only_symbols = !looks;
+    }
+
+    /// Returns the frame in its source, or a native function with its name; none for a frame that stays as it
+    /// is.
     pub(crate) fn frame(&mut self, frame: &CallFrame) -> Option<OriginalFrame> {
+        if frame.module().is_some() {
+            let frame = self.symbols.frame(frame)?;
+            return Some(OriginalFrame { frame, place: None });
+        }
+        if self.only_symbols {
+            return None;
+        }
         if frame.origin != FrameOrigin::Executed || frame.line < 0 {
             return None;
         }
@@ -224,6 +255,7 @@ impl Originals {
     pub(crate) fn notes(&self) -> Vec<String> {
         let mut notes = self.notes.texts();
         notes.extend(self.sources.note());
+        notes.extend(self.symbols.notes());
         notes
     }
 
