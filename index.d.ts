@@ -351,6 +351,11 @@ export interface Selection {
    * Maps are looked for where the code names them, and beside the code. Default: `true`.
    */
   sourceMaps?: boolean
+  /**
+   * Folders with the symbols of native modules: files before they were stripped, or debug files. Only files of
+   * the builds that were recorded count.
+   */
+  symbols?: string | string[]
 }
 
 /** Options of {@link merge}. */
@@ -1011,7 +1016,7 @@ export interface ReportCheckedFile {
 /** Options of {@link report}. */
 export interface ReportOptions extends Selection {
   /**
-   * Folder below which sources and source maps are read, whatever other files a recording names; a link
+   * Folder below which sources, source maps and symbols are read, whatever other files a recording names; a link
    * counts as its target. Default: everywhere.
    */
   sourcesIn?: string

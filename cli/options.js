@@ -47,6 +47,7 @@ function addFilters(command, { hasSlice = true } = {}) {
       checkLabel,
     ),
     sourceMapsOption(),
+    listOption('--symbols <folder>', 'a folder with the symbols of native modules'),
   ]
   for (const option of options) command.addOption(option)
   return command

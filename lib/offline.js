@@ -29,6 +29,8 @@ const TEXTS = ['a text, or an array of texts', isList]
 /** @type {Kind} */
 const FOLDER = ['the path of a folder', isText]
 /** @type {Kind} */
+const FOLDERS = ['the path of a folder, or an array of such paths', isList]
+/** @type {Kind} */
 const TIME = [
   'a number of milliseconds',
   (value) => typeof value === 'number' && !Number.isNaN(value),
@@ -38,7 +40,7 @@ const isNotNegative = (/** @type {unknown} */ value) => typeof value === 'number
 const FILTERS = ['process', 'thread', 'package', 'focus', 'ignore', 'label']
 /** Options that all tools share. @type {Record<string, Kind>} */
 const SELECTION = {
-  ...{ from: TIME, to: TIME, sourceMaps: BOOLEAN },
+  ...{ from: TIME, to: TIME, sourceMaps: BOOLEAN, symbols: FOLDERS },
   ...Object.fromEntries(FILTERS.map((name) => [name, TEXTS])),
   label: [
     'a text such as route=/users, or an array of such texts',
@@ -288,7 +290,8 @@ function selectionOf(given) {
     throw new RangeError(`cpu-prof: from (${from}) must be less than to (${to})`)
   }
   const filters = FILTERS.map((name) => [name, listOf(given[name])])
-  return { from, to, sourceMaps, sourcesIn, ...Object.fromEntries(filters) }
+  const symbols = listOf(given.symbols)
+  return { from, to, sourceMaps, sourcesIn, symbols, ...Object.fromEntries(filters) }
 }
 
 /** @param {unknown} value */

@@ -5,6 +5,7 @@ mod filtered;
 mod joined;
 mod labels;
 mod named;
+mod native;
 mod rewritten;
 mod spans;
 mod whole_profiles;

@@ -88,7 +88,10 @@ impl FunctionTable {
         let order = |symbol: &FunctionSymbol| (symbol.is_label, Reverse(symbol.address));
         let first = found.iter().map(|symbol| order(symbol)).min()?;
         let aliases = found.into_iter().filter(|symbol| order(symbol) == first).take(ALIASES);
-        let named = aliases.filter_map(|symbol| Some((symbol.is_local, self.name(symbol)?)));
+        // Names that compilers and linkers give to places in code begin with signs.
+        let named = aliases
+            .filter_map(|symbol| Some((symbol.is_local, self.name(symbol)?)))
+            .filter(|(_, name)| !(first.0 && name.starts_with(['.', '$'])));
         let (_, name) = named.min_by_key(|(is_local, name)| (*is_local, readability(name)))?;
         Some(display_name(&name)).filter(|name| !name.is_empty())
     }

@@ -11,6 +11,7 @@ mod shortened;
 mod tests;
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
 
@@ -29,6 +30,9 @@ const NAMED_MODULES: usize = 100;
 /// Symbols that are kept in one command: 24 bytes each.
 const MOST_SYMBOLS: usize = 4_000_000;
 
+/// The time for reading and decoding names. A file can be made of names that take long: 50 ms each.
+const MOST_TIME: Duration = Duration::from_secs(20);
+
 /// Names native functions. Each module is opened once.
 #[derive(Debug)]
 pub(crate) struct Symbols {
@@ -38,6 +42,8 @@ pub(crate) struct Symbols {
     modules_left: usize,
     /// Symbols that may still be kept.
     symbols_left: usize,
+    /// The time that reading names has taken.
+    time: Duration,
     notes: SymbolNotes,
 }
 
@@ -76,6 +82,7 @@ impl Symbols {
             modules: FxHashMap::default(),
             modules_left: NAMED_MODULES,
             symbols_left: MOST_SYMBOLS,
+            time: Duration::ZERO,
             notes: SymbolNotes::default(),
         }
     }
@@ -83,7 +90,7 @@ impl Symbols {
     /// Returns the frame of a native function with its name; none for other frames, and if no name is known.
     pub(crate) fn frame(&mut self, frame: &CallFrame) -> Option<CallFrame> {
         let (build, address) = (frame.module()?, frame.address()?);
-        if !build.is_known() {
+        if !build.is_known() || self.time > MOST_TIME {
             return None;
         }
         let key = (file_path(&frame.url).into_owned(), build);
@@ -95,9 +102,10 @@ impl Symbols {
             self.modules.insert(key.clone(), module);
         }
         let module = self.modules.get(&key)?;
-        if let Some(functions) = &module.functions
-            && let Some(function_name) = functions.name_at(address)
-        {
+        let start = Instant::now();
+        let name = module.functions.as_ref().and_then(|functions| functions.name_at(address));
+        self.time += start.elapsed();
+        if let Some(function_name) = name {
             return Some(CallFrame { function_name, ..frame.clone() });
         }
         let files = match module.lack? {
