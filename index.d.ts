@@ -420,7 +420,8 @@ export function merge(
  * sample, as in DevTools.
  *
  * `cpu-prof report --json` prints this object. With `--by`, only one of the lists `processes`,
- * `functions`, `lines`, `files`, `packages`, `owners`, `labels`, `scripts`, `projects` and `imports` is in it.
+ * `functions`, `lines`, `files`, `packages`, `modules`, `owners`, `labels`, `scripts`, `projects` and
+ * `imports` is in it.
  */
 export interface Report {
   /** Version of this object's shape. It changes only if a field changes or is removed. */
@@ -465,6 +466,8 @@ export interface Report {
   files: ReportFile[]
   /** Packages, selected and sorted as `functions`. */
   packages: ReportPackage[]
+  /** Modules of native functions, selected and sorted as `functions`. Missing if there are none. */
+  modules?: ReportModule[]
   /** Rules, plugins, tests, packages and own code, by the work done for them. */
   owners: ReportOwner[]
   /**
@@ -923,6 +926,14 @@ export interface ReportFile extends ReportCost {
    * elsewhere. Both entries say the same, and the other one is nearer to the work.
    */
   trunk: boolean
+}
+
+export interface ReportModule extends ReportCost {
+  /**
+   * `libc`, `better_sqlite3`, `libvips-cpp`: a library or an addon; or a library in the executable: `v8`, `libuv`,
+   * `openssl`, and `node` for the rest.
+   */
+  name: string
 }
 
 export interface ReportPackage extends ReportCost {

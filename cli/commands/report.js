@@ -11,6 +11,7 @@ const KINDS = [
   'line',
   'file',
   'package',
+  'module',
   'owner',
   'label',
   'script',

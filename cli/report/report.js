@@ -33,6 +33,7 @@ const LISTS = {
   line: 'lines',
   file: 'files',
   package: 'packages',
+  module: 'modules',
   owner: 'owners',
   label: 'labels',
   script: 'scripts',
@@ -75,6 +76,7 @@ async function report(inputs, options) {
   printProblems(result)
   if (result.details?.length === 0) return fail(noFunction(options))
   if (isLabel(by) && !json && !hasLabels(result)) return fail(noLabels(by, result))
+  if (by === 'module' && !json && result.modules === undefined) return fail(NO_MODULES)
   printResult(render(result, options))
 }
 
@@ -99,6 +101,9 @@ async function reportHtml(inputs, file, selection, hasCode) {
   }
   if (!isStdout(file)) printPaths([path.resolve(file)])
 }
+
+/** Why there is no table of modules. */
+const NO_MODULES = 'no native functions were recorded, or none of them was running'
 
 /** @param {Options} options */
 const noFunction = ({ function: wanted }) =>
@@ -147,7 +152,8 @@ const kindOf = (by) => (isLabel(by) ? 'label' : by)
 /** Returns a report without its other lists. @param {import('../../index.js').Report} report @param {string} list */
 function only(report, list) {
   const others = Object.values(LISTS).filter((name) => name !== list)
-  return Object.fromEntries(Object.entries(report).filter(([name]) => !others.includes(name)))
+  const lists = { ...(list === 'modules' && { modules: [] }), ...report }
+  return Object.fromEntries(Object.entries(lists).filter(([name]) => !others.includes(name)))
 }
 
 /** Renders the code of the hottest lines. @param {import('../../index.js').Report} result @param {{ top?: number, markdown?: boolean, cwd: string }} view */

@@ -12,8 +12,8 @@ const { nativeTables } = require('./native.js')
 /** @typedef {import('../../index.js').Report} Report */
 /** @typedef {import('../../index.js').ReportProcess} Process */
 /** @typedef {import('../../index.js').ReportThread} Thread */
-/** @typedef {'function' | 'line' | 'file' | 'package' | 'owner' | 'label' | 'script' | 'project' | 'import' | 'thread'} By */
-/** @typedef {'functions' | 'lines' | 'files' | 'packages' | 'owners' | 'scripts'} Kind */
+/** @typedef {'function' | 'line' | 'file' | 'package' | 'module' | 'owner' | 'label' | 'script' | 'project' | 'import' | 'thread'} By */
+/** @typedef {'functions' | 'lines' | 'files' | 'packages' | 'modules' | 'owners' | 'scripts'} Kind */
 /** @typedef {'selfMs' | 'totalMs' | 'blockedMs' | 'waitingMs'} Time */
 
 /**
@@ -173,7 +173,7 @@ function isMain(thread) {
 /** @param {Report} report @param {By | undefined} by the only table wanted @param {string} cwd @returns {CostTable[]} */
 function costTables(report, by, cwd) {
   const functions = withColumns(report.functions)
-  const lists = /** @type {Record<Kind, any>} */ ({ ...report, functions })
+  const lists = /** @type {Record<Kind, any>} */ ({ modules: [], ...report, functions })
   /**
    * @param {Kind} kind @param {Time} time @param {string} [title]
    * @param {Cost[]} [costs] those of the report unless given

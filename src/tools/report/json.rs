@@ -32,6 +32,8 @@ pub(super) struct Report<'a> {
     pub lines: Vec<ReportLine<'a>>,
     pub files: Vec<ReportFile<'a>>,
     pub packages: Vec<ReportPackage<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub modules: Vec<ReportModule<'a>>,
     pub owners: Vec<ReportOwner<'a>>,
     pub labels: Vec<ReportLabel<'a>>,
     pub label_keys: &'a [&'a str],
@@ -231,6 +233,13 @@ pub(super) struct ReportFile<'a> {
 
 #[derive(Debug, Serialize)]
 pub(super) struct ReportPackage<'a> {
+    pub name: &'a str,
+    #[serde(flatten)]
+    pub cost: ReportCost,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ReportModule<'a> {
     pub name: &'a str,
     #[serde(flatten)]
     pub cost: ReportCost,

@@ -3,6 +3,7 @@
 mod detail;
 mod imports;
 pub(crate) mod json;
+mod modules;
 pub(crate) mod page_lists;
 mod projects;
 pub(crate) mod report;

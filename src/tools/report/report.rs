@@ -3,8 +3,10 @@
 use super::detail::{details, details_of};
 use super::imports::imports;
 use super::json::{
-    Report, ReportCounts, ReportFile, ReportFunction, ReportPackage, ReportProcess, ReportThread,
+    Report, ReportCounts, ReportFile, ReportFunction, ReportModule, ReportPackage, ReportProcess,
+    ReportThread,
 };
+use super::modules::modules;
 use super::projects::projects;
 use super::scripts::scripts;
 use super::stalls::stalls;
@@ -72,6 +74,7 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
     let parents = parents(session);
     let launchers = launchers(session, &parents);
     let costs = SessionCosts::of(session, &launchers, &index);
+    let modules = modules(session, &launchers);
     let mut lines = LineCosts::default();
     for profile in shown_profiles(session, &launchers) {
         lines.add(profile, &index, |_| true);
@@ -145,6 +148,10 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
         }),
         packages: rows(&costs.packages, top, |package, _, cost| ReportPackage {
             name: &index.packages[package],
+            cost,
+        }),
+        modules: rows(&modules.costs, top, |module, _, cost| ReportModule {
+            name: &modules.names[module],
             cost,
         }),
         owners: costs.owners.top(top),

@@ -4,7 +4,8 @@ use super::report::{ReportOptions, report};
 use crate::read::load::{self, Loaded};
 use cpu_prof_core::base::system::cpu_times::CpuTimes;
 use cpu_prof_core::profile::cpu_use::CpuUse;
-use cpu_prof_core::profile::frame::CallFrame;
+use cpu_prof_core::profile::frame::{CallFrame, FrameOrigin};
+use cpu_prof_core::profile::native_code::BuildId;
 use cpu_prof_core::profile::position::SourcePosition;
 use cpu_prof_core::profile::session::builder::ProfileBuilder;
 use cpu_prof_core::profile::session::thread_profile::{NONE, ReadScope, ThreadProfile};
@@ -13,8 +14,12 @@ use cpu_prof_core::profile::session::{Process, Thread};
 fn frame(name: &str, url: &str) -> CallFrame {
     let script_id = if url.is_empty() { 0 } else { 5 };
     let line = if url.is_empty() { -1 } else { 9 };
+    let is_module = url.starts_with("/usr/");
+    let origin =
+        if is_module { FrameOrigin::Module(BuildId::new(&[1])) } else { FrameOrigin::Executed };
     CallFrame {
         function_name: name.into(),
+        origin,
         url: url.into(),
         script_id,
         line,
@@ -145,6 +150,20 @@ fn a_whole_report() {
         "inputs": 1, "repaired": [], "failed": [], "notes": [],
     });
     assert_eq!(computed(&loaded(stacks), 20), expected);
+}
+
+#[test]
+fn native_functions_are_summed_by_their_modules() {
+    let v8 = ("v8::internal::JsonParser<…>::Parse", "/usr/bin/node");
+    let node = ("node::Start", "/usr/bin/node");
+    let memcpy = ("memcpy", "/usr/lib/libc.so.6");
+    let report = computed(&loaded(&[&[A, v8, memcpy], &[A, v8, v8], &[A, node, B], &[A]]), 20);
+    let rows = report["modules"].as_array().unwrap().iter();
+    let rows: Vec<_> = rows.map(|row| (&row["name"], &row["selfMs"], &row["totalMs"])).collect();
+    let expected = [("v8", 1.0, 2.0), ("libc", 1.0, 1.0), ("node", 0.0, 1.0)];
+    let expected = expected.map(|(name, own, total)| (json!(name), json!(own), json!(total)));
+    assert_eq!(rows, expected.each_ref().map(|(name, own, total)| (name, own, total)));
+    assert_eq!(computed(&loaded(&[&[A, B]]), 20).get("modules"), None);
 }
 
 #[test]

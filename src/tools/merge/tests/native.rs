@@ -48,7 +48,7 @@ fn native_frame(trace: &Value) -> Value {
         chunk["args"]["data"]["cpuProfile"]["nodes"].as_array().into_iter().flatten()
     });
     let frames = nodes.map(|node| &node["callFrame"]);
-    frames.filter(|frame| frame["origin"] == "module").last().unwrap().clone()
+    frames.filter(|frame| frame["origin"] == "module").next_back().unwrap().clone()
 }
 
 #[test]
@@ -74,10 +74,14 @@ fn native_functions_have_names_without_source_maps_when_they_are_shown() {
     let file = dir.path().join("a.cpuprofile");
     fs::write(&file, profile.to_string()).unwrap();
     let names = |selection: Selection| {
-        let loaded = selection.load(&[file.clone()], ReadScope::SAMPLES).unwrap();
+        let loaded = selection.load(std::slice::from_ref(&file), ReadScope::SAMPLES).unwrap();
         let frames = loaded.session.frames.list().iter();
-        let name =
-            frames.filter(|frame| frame.module().is_some()).last().unwrap().function_name.clone();
+        let name = frames
+            .filter(|frame| frame.module().is_some())
+            .next_back()
+            .unwrap()
+            .function_name
+            .clone();
         (name, loaded.notes)
     };
     for source_maps in [false, true] {
