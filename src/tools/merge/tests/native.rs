@@ -47,8 +47,8 @@ fn native_frame(trace: &Value) -> Value {
     let nodes = chunks.iter().flat_map(|chunk| {
         chunk["args"]["data"]["cpuProfile"]["nodes"].as_array().into_iter().flatten()
     });
-    let frames = nodes.map(|node| &node["callFrame"]);
-    frames.filter(|frame| frame["origin"] == "module").next_back().unwrap().clone()
+    let mut frames = nodes.map(|node| &node["callFrame"]);
+    frames.rfind(|frame| frame["origin"] == "module").unwrap().clone()
 }
 
 #[test]
@@ -75,13 +75,8 @@ fn native_functions_have_names_without_source_maps_when_they_are_shown() {
     fs::write(&file, profile.to_string()).unwrap();
     let names = |selection: Selection| {
         let loaded = selection.load(std::slice::from_ref(&file), ReadScope::SAMPLES).unwrap();
-        let frames = loaded.session.frames.list().iter();
-        let name = frames
-            .filter(|frame| frame.module().is_some())
-            .next_back()
-            .unwrap()
-            .function_name
-            .clone();
+        let mut frames = loaded.session.frames.list().iter();
+        let name = frames.rfind(|frame| frame.module().is_some()).unwrap().function_name.clone();
         (name, loaded.notes)
     };
     for source_maps in [false, true] {
