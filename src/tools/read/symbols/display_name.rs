@@ -4,6 +4,7 @@ use std::fmt::{self, Write};
 
 use cpp_demangle::{BorrowedSymbol, DemangleOptions, ParseOptions};
 
+use super::function_path::function_path;
 use super::shortened::{shorten_cpp, shorten_rust};
 
 /// Characters of a name that are shown.
@@ -71,12 +72,12 @@ fn decoded(symbol: &str) -> Option<String> {
     if !symbol.starts_with("_Z") {
         return None;
     }
-    let parsed =
-        BorrowedSymbol::new_with_options(symbol.as_bytes(), &ParseOptions::default()).ok()?;
     let options =
         DemangleOptions::new().no_params().no_return_type().hide_expression_literal_types();
-    parsed.structured_demangle(&mut text, &options).ok()?;
-    Some(shorten_cpp(&text.text))
+    let parsed = BorrowedSymbol::new_with_options(symbol.as_bytes(), &ParseOptions::default()).ok();
+    let is_decoded =
+        parsed.is_some_and(|parsed| parsed.structured_demangle(&mut text, &options).is_ok());
+    if is_decoded { Some(shorten_cpp(&text.text)) } else { function_path(symbol) }
 }
 
 /// Returns the function that a piece of code before it calls with another object: `_ZThn16_N3Foo3barEv`.

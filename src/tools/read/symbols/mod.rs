@@ -4,6 +4,7 @@
 mod debug_files;
 mod display_name;
 mod elf_file;
+mod function_path;
 mod function_table;
 mod notes;
 mod shortened;
