@@ -2,236 +2,77 @@
 //! names of functions tell.
 
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 use cpu_prof_core::profile::package::{is_users, package_of};
 
-/// Libraries in the executable, by the namespaces of C++ and the crates of Rust.
-const NAMESPACES: [(&str, &str); 45] = [
-    ("v8", "v8"),
-    ("v8_inspector", "v8"),
-    ("v8_crdtp", "v8"),
-    ("crdtp", "v8"),
-    ("cppgc", "v8"),
-    ("heap", "v8"),
-    ("disasm", "v8"),
-    ("unibrow", "v8"),
-    ("node", "node"),
-    ("v8impl", "node"),
-    ("ncrypto", "node"),
-    ("nbytes", "node"),
-    ("absl", "abseil"),
-    ("std", "libstdc++"),
-    ("__gnu_cxx", "libstdc++"),
-    ("__cxxabiv1", "libstdc++"),
-    ("simdjson", "simdjson"),
-    ("simdjson_fast_float", "simdjson"),
+/// Namespaces of C++ and crates of Rust, by the libraries in the executable.
+const NAMESPACES: [(&str, &str); 11] = [
+    ("v8", "v8 v8_inspector v8_crdtp crdtp cppgc heap disasm unibrow"),
+    ("node", "node v8impl ncrypto nbytes"),
+    ("abseil", "absl"),
+    ("libstdc++", "std __gnu_cxx __cxxabiv1"),
+    ("simdjson", "simdjson simdjson_fast_float"),
     ("simdutf", "simdutf"),
     ("ada", "ada"),
-    ("zlib_internal", "zlib"),
-    ("LIEF", "lief"),
-    ("spdlog", "lief"),
-    ("fmt", "lief"),
-    ("tl", "lief"),
-    ("temporal_rs", "temporal"),
-    ("temporal_capi", "temporal"),
-    ("timezone_provider", "temporal"),
-    ("zoneinfo64", "temporal"),
-    ("resb", "temporal"),
-    ("ixdtf", "temporal"),
-    ("calendrical_calculations", "temporal"),
-    ("icu_calendar", "temporal"),
-    ("icu_locale", "temporal"),
-    ("icu_locale_core", "temporal"),
-    ("icu_provider", "temporal"),
-    ("diplomat_runtime", "temporal"),
-    ("zerovec", "temporal"),
-    ("zerotrie", "temporal"),
-    ("tinystr", "temporal"),
-    ("writeable", "temporal"),
-    ("core", RUST),
-    ("alloc", RUST),
-    ("libm", RUST),
-    ("__rustc", RUST),
+    ("zlib", "zlib_internal"),
+    ("lief", "LIEF spdlog fmt tl"),
+    (
+        "temporal",
+        "temporal_rs temporal_capi timezone_provider zoneinfo64 resb ixdtf \
+         calendrical_calculations icu_calendar icu_locale icu_locale_core icu_provider \
+         diplomat_runtime zerovec zerotrie tinystr writeable",
+    ),
+    (
+        "rust-std",
+        "core alloc libm __rustc compiler_builtins gimli object addr2line memchr rustc_demangle",
+    ),
 ];
 
-/// The word for Rust's own library.
-const RUST: &str = "rust-std";
-
-/// Starts of names of C, without underscores before them, and their libraries. The first that fits counts.
-const PREFIXES: [(&str, &[&str]); 17] = [
-    ("v8", &["Builtins_", "v8_"]),
-    ("node", &["napi_", "node_", "hdr_", "uvwasi_"]),
-    ("libuv", &["uv_"]),
-    ("llhttp", &["llhttp_"]),
-    ("nghttp2", &["nghttp2_"]),
-    ("nghttp3", &["nghttp3_"]),
-    ("ngtcp2", &["ngtcp2_"]),
-    ("c-ares", &["ares_"]),
-    ("brotli", &["Brotli"]),
-    ("zstd", &["ZSTD_", "ZSTDMT_", "HUF_", "FSE_", "ZDICT_", "XXH_", "COVER_"]),
+/// Starts of names of C, without underscores before them, by their libraries. The first that fits counts.
+const PREFIXES: [(&str, &str); 18] = [
+    ("v8", "Builtins_ v8_ As_"),
+    ("node", "napi_ node_ hdr_ uvwasi_"),
+    ("libuv", "uv_"),
+    ("llhttp", "llhttp_"),
+    ("nghttp2", "nghttp2_"),
+    ("nghttp3", "nghttp3_"),
+    ("ngtcp2", "ngtcp2_"),
+    ("c-ares", "ares_"),
+    ("brotli", "Brotli"),
+    ("ada", "ada_"),
+    ("zstd", "ZSTD_ ZSTDMT_ HUF_ FSE_ ZDICT_ XXH_ COVER_"),
     (
         "zlib",
-        &[
-            "Cr_z_",
-            "deflate",
-            "inflate",
-            "crc32",
-            "adler32",
-            "zlib_",
-            "gz_",
-            "tr_",
-            "longest_match",
-            "compress_block",
-            "insert_string",
-            "fill_window",
-            "build_tree",
-            "slide_hash",
-        ],
+        "Cr_z_ deflate inflate crc32 adler32 zlib_ gz_ tr_ longest_match compress_block \
+         insert_string fill_window build_tree slide_hash",
     ),
-    ("sqlite", &["sqlite3", "fts3", "fts5", "rtree", "vdbe", "btree"]),
-    ("lief", &["mbedtls_", "psa_"]),
-    ("temporal", &["temporal_"]),
     (
-        "icu",
-        &["uprv_", "ucnv_", "ucol_", "ures_", "uhash_", "uset_", "utrie", "ucptrie_", "ulocimp_"],
+        "sqlite",
+        "sqlite3 fts3 fts5 rtree vdbe btree pager pcache1 walIndex jsonParse jsonExtract jsonEach",
     ),
-    ("libstdc++", &["cxa_", "gxx_", "operator new", "operator delete"]),
-    ("openssl", OPENSSL),
+    ("lief", "mbedtls_ psa_"),
+    ("temporal", "temporal_"),
+    ("icu", "uprv_ ucnv_ ucol_ ures_ uhash_ uset_ utrie ucptrie_ ulocimp_"),
+    ("libstdc++", "cxa_ gxx_"),
+    (
+        "openssl",
+        "ASN1_ ASYNC_ AES_ BF_ BIO_ BN_ CMAC_ CMS_ CONF_ CRYPTO_ Camellia_ ChaCha20_ DES_ DH_ \
+         DSA_ DSO_ DTLS ECDSA_ EC_ ENGINE_ ERR_ EVP_ HMAC_ KeccakF1600 MD5_ NCONF_ OBJ_ OCSP_ \
+         OPENSSL_ OSSL_ PEM_ PKCS RAND_ RSA_ SCT_ SHA SRP_ SSL_ TLS_ TS_ UI_ WPACKET_ X509 X9_ \
+         aes_ aesni_ aria_ asn1_ bio_ blake2 bn_ bsaes_ camellia_ ccm_ chacha20_ cipher_ cmac_ \
+         cms_ d2i_ des_ dh_ dhx_ drbg_ dsa_ dtls ec_ ecd_ ecdh_ ecdsa_ eckey_ ecp_ ecx_ ed25519_ \
+         ed448_ engine_ evp_ gcm_ gf_ ghash_ hmac_ i2d_ i2o_ i2r_ i2s_ i2v_ idea_ kdf_ keccak_ \
+         kmac_ lh_ mac_ md4_ md5_ mdc2_ ml_dsa_ ml_kem_ o2i_ ocsp_ openssl_ ossl_ padlock_ pkey_ \
+         poly1305_ quic_ rc2_ rc4_ rsa_ rsapss_ rsaz_ s2i_ seed_ sha1_ sha224_ sha256_ sha384_ \
+         sha3_ sha512_ shake_ slh_ sm2_ sm2sig_ sm3_ sm4_ ssl tdes_ tls v2i_ vpaes_ x25519_ \
+         x448_ x509_ x86_64_AES_ CAST_ Poly1305_ \
+         PrivateKeyInfo_ SMIME_ SipHash_ SubjectPublicKeyInfo_ cast5_ pbkdf2_ rand_ scrypt_",
+    ),
 ];
 
-const OPENSSL: &[&str] = &[
-    "ASN1_",
-    "ASYNC_",
-    "AES_",
-    "BF_",
-    "BIO_",
-    "BN_",
-    "CMAC_",
-    "CMS_",
-    "CONF_",
-    "CRYPTO_",
-    "Camellia_",
-    "ChaCha20_",
-    "DES_",
-    "DH_",
-    "DSA_",
-    "DSO_",
-    "DTLS",
-    "ECDSA_",
-    "EC_",
-    "ENGINE_",
-    "ERR_",
-    "EVP_",
-    "HMAC_",
-    "KeccakF1600",
-    "MD5_",
-    "NCONF_",
-    "OBJ_",
-    "OCSP_",
-    "OPENSSL_",
-    "OSSL_",
-    "PEM_",
-    "PKCS",
-    "RAND_",
-    "RSA_",
-    "SCT_",
-    "SHA",
-    "SRP_",
-    "SSL_",
-    "TLS_",
-    "TS_",
-    "UI_",
-    "WPACKET_",
-    "X509",
-    "X9_",
-    "aes_",
-    "aesni_",
-    "aria_",
-    "asn1_",
-    "bio_",
-    "blake2",
-    "bn_",
-    "bsaes_",
-    "camellia_",
-    "ccm_",
-    "chacha20_",
-    "cipher_",
-    "cmac_",
-    "cms_",
-    "d2i_",
-    "des_",
-    "dh_",
-    "dhx_",
-    "drbg_",
-    "dsa_",
-    "dtls",
-    "ec_",
-    "ecd_",
-    "ecdh_",
-    "ecdsa_",
-    "eckey_",
-    "ecp_",
-    "ecx_",
-    "ed25519_",
-    "ed448_",
-    "engine_",
-    "evp_",
-    "gcm_",
-    "gf_",
-    "ghash_",
-    "hmac_",
-    "i2d_",
-    "i2o_",
-    "i2r_",
-    "i2s_",
-    "i2v_",
-    "idea_",
-    "kdf_",
-    "keccak_",
-    "kmac_",
-    "lh_",
-    "mac_",
-    "md4_",
-    "md5_",
-    "mdc2_",
-    "ml_dsa_",
-    "ml_kem_",
-    "o2i_",
-    "ocsp_",
-    "openssl_",
-    "ossl_",
-    "padlock_",
-    "pkey_",
-    "poly1305_",
-    "quic_",
-    "rc2_",
-    "rc4_",
-    "rsa_",
-    "rsapss_",
-    "rsaz_",
-    "s2i_",
-    "seed_",
-    "sha1_",
-    "sha224_",
-    "sha256_",
-    "sha384_",
-    "sha3_",
-    "sha512_",
-    "shake_",
-    "slh_",
-    "sm2_",
-    "sm2sig_",
-    "sm3_",
-    "sm4_",
-    "ssl",
-    "tdes_",
-    "tls",
-    "v2i_",
-    "vpaes_",
-    "x25519_",
-    "x448_",
-    "x509_",
-];
+/// Versions of ICU in Node 18 and later.
+const ICU_VERSIONS: RangeInclusive<u32> = 70..=99;
 
 /// Libraries of their own that are in the executable elsewhere, by the starts of their files' names.
 const LIBRARIES: [(&str, &str); 16] = [
@@ -307,17 +148,20 @@ fn library_of(function_name: &str) -> Option<&'static str> {
         if is_icu {
             return Some("icu");
         }
-        let known = NAMESPACES.iter().find(|(known, _)| *known == namespace);
-        return known.map(|(_, library)| *library);
+        // `<str as core::fmt::Display>::fmt`
+        return of_namespace(namespace.rsplit(' ').next().unwrap_or_default());
     }
-    // All functions of ICU have its version: `u_strlen_78`.
-    let version = name.rsplit_once('_').filter(|(start, _)| start.starts_with('u'));
-    if version.is_some_and(|(_, version)| version.len() == 2 && is_number(version)) {
-        return Some("icu");
+    if ["operator new", "operator delete"].iter().any(|start| name.starts_with(start)) {
+        return Some("libstdc++");
     }
     let plain = name.trim_start_matches('_');
-    let has_prefix = |prefixes: &[&str]| prefixes.iter().any(|prefix| plain.starts_with(prefix));
-    PREFIXES.iter().find(|(_, prefixes)| has_prefix(prefixes)).map(|(library, _)| *library)
+    let has_prefix = |prefixes: &str| prefixes.split(' ').any(|prefix| plain.starts_with(prefix));
+    if let Some((library, _)) = PREFIXES.iter().find(|(_, prefixes)| has_prefix(prefixes)) {
+        return Some(library);
+    }
+    // All functions of ICU have its version: `u_strlen_78`.
+    let version = name.rsplit_once('_').and_then(|(_, version)| version.parse().ok());
+    version.is_some_and(|version: u32| ICU_VERSIONS.contains(&version)).then_some("icu")
 }
 
 /// Returns the library of a name of C++ that could not be decoded, by its first namespace.
@@ -329,7 +173,12 @@ fn encoded_library(encoded: &str) -> Option<&'static str> {
     let digits = name.bytes().take_while(u8::is_ascii_digit).count();
     let length: usize = name[..digits].parse().ok()?;
     let namespace = name[digits..].get(..length)?;
-    NAMESPACES.iter().find(|(known, _)| *known == namespace).map(|(_, library)| *library)
+    of_namespace(namespace)
+}
+
+fn of_namespace(namespace: &str) -> Option<&'static str> {
+    let has = |names: &str| names.split(' ').any(|name| name == namespace);
+    NAMESPACES.iter().find(|(_, names)| has(names)).map(|(library, _)| *library)
 }
 
 fn is_number(text: &str) -> bool {
@@ -370,6 +219,9 @@ mod tests {
             ("icu_78::Locale::init", "icu"),
             ("icu_calendar::iso", "temporal"),
             ("u_strFoldCase_78", "icu"),
+            ("initNumsysNames_78", "icu"),
+            ("f_7", "node"),
+            ("<str as core::fmt::Display>::fmt", "rust-std"),
             ("simdutf::haswell::implementation::f", "simdutf"),
             ("ada::parse<…>", "ada"),
             ("sqlite3VdbeExec", "sqlite"),
