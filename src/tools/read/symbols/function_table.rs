@@ -177,15 +177,22 @@ fn functions<'data, Elf: FileHeader<Endian = Endianness>, R: ReadRef<'data>>(
             return None;
         }
         let size: u64 = symbol.st_size(endian).into();
+        let is_unsized = size == 0;
         let most = section.end - address;
+        let size = match size {
+            // What comes next in the file need not be among the symbols for other files.
+            0 if is_dynamic => 1,
+            0 => most,
+            size => size.min(most),
+        };
         Some(FunctionSymbol {
             address,
-            size: u32::try_from(if size == 0 { most } else { size.min(most) }).unwrap_or(u32::MAX),
+            size: u32::try_from(size).unwrap_or(u32::MAX),
             name,
             is_dynamic,
             is_local: symbol.st_bind() == STB_LOCAL,
             is_label: kind == STT_NOTYPE,
-            is_unsized: size == 0,
+            is_unsized,
         })
     });
     found.take(most).collect()

@@ -34,8 +34,9 @@ impl SymbolNotes {
             (
                 &self.stripped,
                 "without symbols",
-                "; build without stripping (in Cargo.toml: strip = false), or give a folder with the files \
-                 before they were stripped or with their debug files: --symbols <folder>",
+                "; build without stripping (in Cargo.toml: strip = false), install the debug package of \
+                 a library of the system, or give a folder with the files before they were stripped or \
+                 with their debug files: --symbols <folder>",
             ),
             (
                 &self.absent,

@@ -142,6 +142,20 @@ fn functions_are_named_by_their_addresses() {
 }
 
 #[test]
+fn symbols_for_other_files_name_only_what_is_sure() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("a.node");
+    let symbols = [function("sized", 0x1100, 0x80), function("unsized", 0x1200, 0)];
+    fs::write(&file, elf(&[7; 20], &symbols, DYNSYM)).unwrap();
+    let mut names = Symbols::default();
+    for (address, name) in
+        [(0x117f, Some("sized")), (0x1200, Some("unsized")), (0x1201, None), (0x1300, None)]
+    {
+        assert_eq!(name_at(&mut names, &file, &[7; 20], address).as_deref(), name, "{address:x}");
+    }
+}
+
+#[test]
 fn all_but_the_name_stays() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("libz.so.1");
