@@ -52,7 +52,7 @@ test('native functions are summed by the library that they are of', async () => 
     f: '/r/node_modules/swc/swc.linux-x64-gnu.node',
   })
   const { modules = [] } = await report(file)
-  assert.deepEqual(modules.map(({ name }) => name).sort(), ['libc', 'libuv', 'openssl', 'swc'])
+  assert.deepEqual(modules.map(({ name }) => name).sort(), ['OpenSSL', 'libc', 'libuv', 'swc'])
   const { stdout } = await cli(['report', file, '--by', 'module'], { cwd })
   assert.match(stdout, /modules, by self time/)
   assert.match(stdout, /libuv/)

@@ -4,6 +4,7 @@ pub mod cold_sort;
 pub mod error;
 pub mod id_set;
 pub mod name_list;
+pub mod native_code;
 pub mod numbering;
 pub mod path_text;
 pub mod push_request;

@@ -2,7 +2,7 @@
 
 use object::{File, Object, ObjectSection, ObjectSegment, ReadRef};
 
-use crate::profile::native_code::BuildId;
+use crate::base::native_code::BuildId;
 
 /// Bytes of a section that count for the id of a module without a build id.
 const SAMPLED: u64 = 4096;

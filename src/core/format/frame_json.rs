@@ -9,8 +9,8 @@ use super::ascii_json::encode_raw;
 use super::number::or_none;
 use super::script_id::{ScriptIdOffset, as_string, without_offset};
 use super::url::true_url;
+use crate::base::native_code::BuildId;
 use crate::profile::frame::{CallFrame, FrameOrigin};
-use crate::profile::native_code::BuildId;
 
 /// A call frame to be written.
 #[derive(Debug, Serialize)]

@@ -1,7 +1,7 @@
 //! Call frames: the functions that a stack consists of.
 
-use super::native_code::{BuildId, address_name, address_of};
 use super::package::{NATIVE, is_users, package_of};
+use crate::base::native_code::{BuildId, address_name, address_of};
 
 /// Name of the part of a native stack that is not known.
 const TRUNCATED: &str = "(truncated)";

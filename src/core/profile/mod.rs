@@ -8,7 +8,6 @@ pub mod frame_table;
 pub mod gap;
 pub mod gc;
 pub mod label;
-pub mod native_code;
 pub mod package;
 pub mod position;
 pub mod program;

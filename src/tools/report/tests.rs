@@ -2,10 +2,10 @@ use serde_json::{Value, json};
 
 use super::report::{ReportOptions, report};
 use crate::read::load::{self, Loaded};
+use cpu_prof_core::base::native_code::BuildId;
 use cpu_prof_core::base::system::cpu_times::CpuTimes;
 use cpu_prof_core::profile::cpu_use::CpuUse;
 use cpu_prof_core::profile::frame::{CallFrame, FrameOrigin};
-use cpu_prof_core::profile::native_code::BuildId;
 use cpu_prof_core::profile::position::SourcePosition;
 use cpu_prof_core::profile::session::builder::ProfileBuilder;
 use cpu_prof_core::profile::session::thread_profile::{NONE, ReadScope, ThreadProfile};
@@ -160,7 +160,7 @@ fn native_functions_are_summed_by_their_modules() {
     let report = computed(&loaded(&[&[A, v8, memcpy], &[A, v8, v8], &[A, node, B], &[A]]), 20);
     let rows = report["modules"].as_array().unwrap().iter();
     let rows: Vec<_> = rows.map(|row| (&row["name"], &row["selfMs"], &row["totalMs"])).collect();
-    let expected = [("v8", 1.0, 2.0), ("libc", 1.0, 1.0), ("node", 0.0, 1.0)];
+    let expected = [("V8", 1.0, 2.0), ("libc", 1.0, 1.0), ("node", 0.0, 1.0)];
     let expected = expected.map(|(name, own, total)| (json!(name), json!(own), json!(total)));
     assert_eq!(rows, expected.each_ref().map(|(name, own, total)| (name, own, total)));
     assert_eq!(computed(&loaded(&[&[A, B]]), 20).get("modules"), None);

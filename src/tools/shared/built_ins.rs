@@ -3,14 +3,12 @@
 
 use rustc_hash::FxHashMap;
 
-use super::frame_index::{FrameIndex, SourceFunction};
+use super::frame_index::{ADDON_FUNCTION, FrameIndex, SourceFunction};
 use super::json::{ReportBuiltIn, ReportPlace};
 use super::lines::LineCosts;
+use super::native::module::module_of;
 use crate::read::originals::source_lines::{FunctionPlace, SourceLines};
 use cpu_prof_core::base::cold_sort::ColdSort;
-
-/// The name that the recorder gives to functions of addons, which V8 cannot tell apart.
-pub(crate) const ADDON_FUNCTION: &str = "(native addon)";
 
 /// Functions that are looked at: each can need another file.
 const MAX_FUNCTIONS: usize = 50;
@@ -61,8 +59,11 @@ fn place_of(function: usize, index: &FrameIndex) -> Option<FunctionPlace<'_>> {
 /// A native function has its own name.
 pub(crate) fn name_of(place: &ReportPlace<'_>) -> String {
     let Some(file) = place.file.strip_prefix("node:") else {
-        let is_addon = place.name == ADDON_FUNCTION;
-        return if is_addon { "a native addon" } else { place.name }.to_owned();
+        return match place.name {
+            ADDON_FUNCTION => "a native addon".to_owned(),
+            name if place.file.is_empty() => name.to_owned(),
+            name => format!("{name} of {}", module_of(place.file, name)),
+        };
     };
     let file = file.strip_prefix("internal/").unwrap_or(file);
     let module = match file.split('/').next() {
@@ -99,6 +100,16 @@ mod tests {
             ("node:internal/console/constructor", "log", "console.log"),
             ("", "RegExp: ^a+$", "RegExp: ^a+$"),
             ("", "(native addon)", "a native addon"),
+            (
+                "/r/b/better_sqlite3.node",
+                "Statement::JS_get",
+                "Statement::JS_get of better_sqlite3",
+            ),
+            (
+                "/usr/bin/node",
+                "v8::internal::Builtin_JsonParse",
+                "v8::internal::Builtin_JsonParse of V8",
+            ),
         ] {
             assert_eq!(name_of(&place(name, file, 1)), expected);
         }

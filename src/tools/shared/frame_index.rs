@@ -10,6 +10,9 @@ use cpu_prof_core::profile::frame::{CallFrame, FrameOrigin};
 use cpu_prof_core::profile::frame_table::FrameTable;
 use cpu_prof_core::profile::package::{is_built_in, is_users, package_of};
 
+/// The name that the recorder gives to functions of addons, which V8 cannot tell apart.
+pub(crate) const ADDON_FUNCTION: &str = "(native addon)";
+
 /// The activity of a thread in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum FrameKind {

@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
+use crate::base::native_code::BuildId;
 use crate::profile::frame::{CallFrame, FrameOrigin};
-use crate::profile::native_code::BuildId;
 
 /// The marks of code that is not the text of the file that ran.
 const MARKS: [(FrameOrigin, &str); 2] =

@@ -17,14 +17,14 @@ pub(crate) struct NativePairing {
 #[derive(Default)]
 struct NativeNodes {
     /// Indices of nodes, by their parents and functions.
-    nodes: FxHashMap<(u32, Step), u32>,
+    nodes: FxHashMap<(u32, NativeStep), u32>,
     /// Indices of frames of the window, by the functions.
-    frames: FxHashMap<Step, u32>,
+    frames: FxHashMap<NativeStep, u32>,
 }
 
 /// A frame of a native stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Step {
+enum NativeStep {
     /// A function by its number.
     Function(u32),
     /// The part that is not known.
@@ -49,8 +49,9 @@ impl NativePairing {
             let Sample { time_us, node, .. } = window.samples[index];
             let Some(stack) = self.waiting.take_at(time_us) else { continue };
             let Some(parent) = ends.parent(node, stack.end) else { continue };
-            let cut = (stack.end == StackEnd::Cut).then_some(Step::Truncated);
-            let functions = stack.functions.iter().rev().map(|number| Step::Function(*number));
+            let cut = (stack.end == StackEnd::Cut).then_some(NativeStep::Truncated);
+            let functions =
+                stack.functions.iter().rev().map(|number| NativeStep::Function(*number));
             let mut top = parent;
             for step in cut.into_iter().chain(functions) {
                 top = found.node(window, top, step, &frames);
@@ -67,7 +68,7 @@ impl NativeNodes {
         &mut self,
         window: &mut Window,
         parent: u32,
-        step: Step,
+        step: NativeStep,
         frames: impl Fn(&[u32]) -> Vec<CallFrame>,
     ) -> u32 {
         if let Some(known) = self.nodes.get(&(parent, step)) {
@@ -75,8 +76,8 @@ impl NativeNodes {
         }
         let frame = *self.frames.entry(step).or_insert_with(|| {
             let frame = match step {
-                Step::Function(number) => frames(&[number]).pop(),
-                Step::Truncated => Some(CallFrame::truncated()),
+                NativeStep::Function(number) => frames(&[number]).pop(),
+                NativeStep::Truncated => Some(CallFrame::truncated()),
             };
             window.frames.push(frame.unwrap_or_else(CallFrame::unknown));
             window.frames.len() as u32 - 1

@@ -7,12 +7,12 @@ use object::{File, Object, ObjectSegment, ObjectSymbol, Symbol};
 use rustc_hash::FxHashMap;
 
 use super::unwind_table::{ModuleBytes, UnwindRule, UnwindTable};
+use cpu_prof_core::base::native_code::BuildId;
 use cpu_prof_core::base::system::code_mapping::{CodeMapping, MappedPart};
 use cpu_prof_core::base::system::sampling_signal::read_memory;
 use cpu_prof_core::base::system::stopped_thread::{MappedFile, code_mappings};
 use cpu_prof_core::format::elf::build_of;
 use cpu_prof_core::profile::frame::CallFrame;
-use cpu_prof_core::profile::native_code::BuildId;
 
 /// The first of the script ids that modules have, so that DevTools gives each a colour. A program with as many
 /// scripts of its own shares some colours.
@@ -42,10 +42,10 @@ pub(super) struct Module {
 
 /// What is at an address.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Code {
+pub(super) enum CodePlace {
     /// A module: number, and address as in its file.
     Module(u32, u64),
-    /// Code that the program has made: compiled JavaScript, WebAssembly.
+    /// CodePlace that the program has made: compiled JavaScript, WebAssembly.
     Made,
 }
 
@@ -74,7 +74,7 @@ impl Modules {
         let places = mappings.iter().map(|mapping| self.place(mapping)).collect();
         (self.mappings, self.places) = (mappings, places);
         self.own = match self.find(Self::refresh as *const () as u64) {
-            Some(Code::Module(module, _)) => Some(module),
+            Some(CodePlace::Module(module, _)) => Some(module),
             _ => None,
         };
     }
@@ -108,14 +108,14 @@ impl Modules {
     }
 
     /// Returns what is at an address; none if there is no code.
-    pub(super) fn find(&self, address: u64) -> Option<Code> {
+    pub(super) fn find(&self, address: u64) -> Option<CodePlace> {
         let after = self.mappings.partition_point(|mapping| mapping.range.start <= address);
         let index = after.checked_sub(1)?;
         let mapping = self.mappings.get(index).filter(|found| found.range.contains(&address))?;
         match (&mapping.file, self.places.get(index)?) {
-            (None, _) => Some(Code::Made),
+            (None, _) => Some(CodePlace::Made),
             (Some(_), Some((number, difference))) => {
-                Some(Code::Module(*number, address.wrapping_sub(*difference)))
+                Some(CodePlace::Module(*number, address.wrapping_sub(*difference)))
             }
             (Some(_), None) => None,
         }

@@ -6,7 +6,7 @@ use std::{io, mem, thread};
 
 use parking_lot::Mutex;
 
-use super::unwinder::{Followed, StackEnd, Unwinder};
+use super::unwinder::{FollowedStack, StackEnd, Unwinder};
 use crate::sampler::v8::{JavaScriptCode, StackRing};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::stderr::warn_once;
@@ -105,7 +105,7 @@ impl ReaderWork {
             // The stack of the start is one of this addon.
             let is_proof = copy.from_us == 0;
             let followed = unwinder.follow(&copy, &ring.stack, &ring.code, is_proof);
-            let Followed { functions, end, is_short, used_bytes } = followed;
+            let FollowedStack { functions, end, is_short, used_bytes } = followed;
             if is_proof {
                 // JavaScript or Node's event loop has called the addon.
                 if end == StackEnd::Cut {

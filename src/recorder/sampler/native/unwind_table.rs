@@ -13,7 +13,7 @@ use object::{File, Object, ObjectSection};
 use cpu_prof_core::base::system::registers::{self, Registers};
 use cpu_prof_core::base::system::stopped_thread::MappedFile;
 
-type Reader<'a> = EndianSlice<'a, LittleEndian>;
+type TableReader<'a> = EndianSlice<'a, LittleEndian>;
 
 /// The bytes of a module.
 #[derive(Debug, Clone)]
@@ -37,7 +37,7 @@ impl Deref for ModuleBytes {
 
 /// How a value of the caller is found.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Place {
+pub(super) enum SavedPlace {
     /// In memory, at a distance from the frame's end.
     FromEnd(i64),
     /// In memory, where an expression tells.
@@ -62,7 +62,7 @@ pub(super) struct UnwindRule {
     pub function: u64,
     pub end: FrameEnd,
     /// Registers that the function has stored, or does not keep.
-    pub saved: Vec<(u16, Place)>,
+    pub saved: Vec<(u16, SavedPlace)>,
     /// Whether the function has no caller.
     pub is_first: bool,
     /// Whether the caller was interrupted by a signal, and so did not call.
@@ -105,12 +105,12 @@ impl UnwindTable {
         Some(table)
     }
 
-    fn parsed_index(&self) -> Option<ParsedEhFrameHdr<Reader<'_>>> {
+    fn parsed_index(&self) -> Option<ParsedEhFrameHdr<TableReader<'_>>> {
         let index = EhFrameHdr::new(&self.bytes[self.index.clone()], LittleEndian);
         index.parse(&self.bases, 8).ok()
     }
 
-    fn frame_table(&self) -> EhFrame<Reader<'_>> {
+    fn frame_table(&self) -> EhFrame<TableReader<'_>> {
         EhFrame::new(&self.bytes[self.frames.clone()], LittleEndian)
     }
 
@@ -139,13 +139,13 @@ impl UnwindTable {
             let is_return = register.0 == registers::RETURN;
             let place = match rule {
                 RegisterRule::SameValue => continue,
-                RegisterRule::Offset(offset) => Place::FromEnd(*offset),
-                RegisterRule::Expression(expression) => Place::At(*expression),
+                RegisterRule::Offset(offset) => SavedPlace::FromEnd(*offset),
+                RegisterRule::Expression(expression) => SavedPlace::At(*expression),
                 RegisterRule::Undefined if is_return => {
                     is_first = true;
                     continue;
                 }
-                _ => Place::Nowhere,
+                _ => SavedPlace::Nowhere,
             };
             saved.push((register.0, place));
         }
@@ -173,7 +173,7 @@ impl UnwindTable {
         const MAX_STEPS: u32 = 64;
         let frames = self.frame_table();
         let expression = expression.get(&frames).ok()?;
-        let mut evaluation: Evaluation<Reader<'_>> = expression.evaluation(rule.encoding);
+        let mut evaluation: Evaluation<TableReader<'_>> = expression.evaluation(rule.encoding);
         evaluation.set_max_iterations(MAX_STEPS);
         if let Some(first) = first {
             evaluation.set_initial_value(first);

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::functions::NativeFunctions;
-use super::modules::{Code, Modules};
-use super::unwind_table::{FrameEnd, Place, UnwindRule, UnwindTable};
+use super::modules::{CodePlace, Modules};
+use super::unwind_table::{FrameEnd, SavedPlace, UnwindRule, UnwindTable};
 use crate::sampler::v8::{CopiedStack, JavaScriptCode};
 use cpu_prof_core::base::system::registers::{self, Registers};
 use cpu_prof_core::profile::frame::CallFrame;
@@ -27,7 +27,7 @@ pub(crate) enum StackEnd {
 
 /// A stack that was followed.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Followed {
+pub(super) struct FollowedStack {
     /// Numbers of the functions, the innermost first.
     pub functions: Vec<u32>,
     pub end: StackEnd,
@@ -89,7 +89,7 @@ impl Unwinder {
         stack: &Range<u64>,
         javascript: &JavaScriptCode,
         takes_own: bool,
-    ) -> Followed {
+    ) -> FollowedStack {
         if !self.is_fresh {
             self.modules.refresh();
             self.is_fresh = true;
@@ -101,7 +101,7 @@ impl Unwinder {
         let mut functions = Vec::new();
         let end = self.walk(copy.registers, &mut memory, javascript, takes_own, &mut functions);
         let used_bytes = memory.used_words.min(copy.words.len()) * 8;
-        Followed { functions, end, is_short: memory.is_short, used_bytes }
+        FollowedStack { functions, end, is_short: memory.is_short, used_bytes }
     }
 
     fn walk(
@@ -121,8 +121,8 @@ impl Unwinder {
                 return StackEnd::JavaScript;
             }
             let (module, address) = match self.modules.find(place) {
-                Some(Code::Module(module, address)) => (module, address),
-                Some(Code::Made) => return StackEnd::JavaScript,
+                Some(CodePlace::Module(module, address)) => (module, address),
+                Some(CodePlace::Made) => return StackEnd::JavaScript,
                 None => return StackEnd::Cut,
             };
             if self.modules.is_own(module) && !takes_own {
@@ -181,11 +181,11 @@ fn caller(
     next.set(registers::STACK, Some(end));
     for (register, place) in &rule.saved {
         let address = match place {
-            Place::FromEnd(offset) => end.checked_add_signed(*offset),
-            Place::At(expression) => {
+            SavedPlace::FromEnd(offset) => end.checked_add_signed(*offset),
+            SavedPlace::At(expression) => {
                 table.evaluate(*expression, rule, Some(end), own, |address| memory.read(address))
             }
-            Place::Nowhere => None,
+            SavedPlace::Nowhere => None,
         };
         next.set(*register, address.and_then(|address| memory.read(address)));
     }
@@ -200,9 +200,11 @@ fn without_signature(address: u64) -> u64 {
     if registers::LINK.is_some() { address & ((1 << ADDRESS_BITS) - 1) } else { address }
 }
 
-// Elsewhere no stack can be copied.
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
+    // Elsewhere no stack can be copied.
+    #![cfg(target_os = "linux")]
+
     use super::*;
     use crate::sampler::v8::StackRing;
     use cpu_prof_core::base::system::stopped_thread::{Bell, own_stack};
@@ -228,7 +230,7 @@ mod tests {
         ring.take(&mut Vec::new(), |copy| {
             followed.push(unwinder.follow(&copy, &stack, &ring.code, true));
         });
-        let [Followed { functions, end, .. }] = &followed[..] else { panic!("{followed:?}") };
+        let [FollowedStack { functions, end, .. }] = &followed[..] else { panic!("{followed:?}") };
         let names: Vec<_> = functions.iter().map(|number| unwinder.frame(*number)).collect();
         assert_eq!(*end, StackEnd::Thread, "{names:#?}");
         let nested = functions[1];

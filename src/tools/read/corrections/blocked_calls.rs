@@ -62,8 +62,8 @@ fn charge(profile: &mut ThreadProfile, natives: &[bool]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cpu_prof_core::base::native_code::BuildId;
     use cpu_prof_core::profile::frame_table::FrameTable;
-    use cpu_prof_core::profile::native_code::BuildId;
     use cpu_prof_core::profile::session::thread_profile::{OffCore, OffCoreSpan};
     use cpu_prof_core::profile::session::{Process, Thread};
 

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use rustc_hash::FxHashMap;
 
 use super::elf_file::{ReadableFiles, UnreadFile, with_elf};
+use cpu_prof_core::base::native_code::BuildId;
 use cpu_prof_core::format::elf::build_of;
-use cpu_prof_core::profile::native_code::BuildId;
 
 /// The system's folder of debug files.
 const SYSTEM_FOLDER: &str = "/usr/lib/debug";

@@ -20,9 +20,9 @@ use self::debug_files::{DebugFiles, ModuleFile};
 use self::elf_file::UnreadFile;
 use self::function_table::FunctionTable;
 use self::notes::SymbolNotes;
+use cpu_prof_core::base::native_code::BuildId;
 use cpu_prof_core::format::url::file_path;
 use cpu_prof_core::profile::frame::CallFrame;
-use cpu_prof_core::profile::native_code::BuildId;
 
 /// Modules that are looked for in one command.
 const MODULES: usize = 1000;

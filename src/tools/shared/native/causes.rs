@@ -9,8 +9,9 @@ use std::cmp::Reverse;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-use crate::shared::built_ins::ADDON_FUNCTION;
-use crate::shared::frame_index::{FrameIndex, FrameKind, SourceFile, SourceFunction};
+use crate::shared::frame_index::{
+    ADDON_FUNCTION, FrameIndex, FrameKind, SourceFile, SourceFunction,
+};
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::package::is_users;
 use cpu_prof_core::profile::session::Process;

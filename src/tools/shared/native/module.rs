@@ -8,7 +8,7 @@ use cpu_prof_core::profile::package::{is_users, package_of};
 
 /// Namespaces of C++ and crates of Rust, by the libraries in the executable.
 const NAMESPACES: [(&str, &str); 11] = [
-    ("v8", "v8 v8_inspector v8_crdtp crdtp cppgc heap disasm unibrow"),
+    ("V8", "v8 v8_inspector v8_crdtp crdtp cppgc heap disasm unibrow"),
     ("node", "node v8impl ncrypto nbytes"),
     ("abseil", "absl"),
     ("libstdc++", "std __gnu_cxx __cxxabiv1"),
@@ -31,7 +31,7 @@ const NAMESPACES: [(&str, &str); 11] = [
 
 /// Starts of names of C, without underscores before them, by their libraries. The first that fits counts.
 const PREFIXES: [(&str, &str); 18] = [
-    ("v8", "Builtins_ v8_ As_"),
+    ("V8", "Builtins_ v8_ As_"),
     ("node", "napi_ node_ hdr_ uvwasi_"),
     ("libuv", "uv_"),
     ("llhttp", "llhttp_"),
@@ -56,7 +56,7 @@ const PREFIXES: [(&str, &str); 18] = [
     ("icu", "uprv_ ucnv_ ucol_ ures_ uhash_ uset_ utrie ucptrie_ ulocimp_"),
     ("libstdc++", "cxa_ gxx_"),
     (
-        "openssl",
+        "OpenSSL",
         "ASN1_ ASYNC_ AES_ BF_ BIO_ BN_ CMAC_ CMS_ CONF_ CRYPTO_ Camellia_ ChaCha20_ DES_ DH_ \
          DSA_ DSO_ DTLS ECDSA_ EC_ ENGINE_ ERR_ EVP_ HMAC_ KeccakF1600 MD5_ NCONF_ OBJ_ OCSP_ \
          OPENSSL_ OSSL_ PEM_ PKCS RAND_ RSA_ SCT_ SHA SRP_ SSL_ TLS_ TS_ UI_ WPACKET_ X509 X9_ \
@@ -86,8 +86,8 @@ const LIBRARIES: [(&str, &str); 16] = [
     ("librt.", "libc"),
     ("libbrotli", "brotli"),
     ("libcares.", "c-ares"),
-    ("libcrypto.", "openssl"),
-    ("libssl.", "openssl"),
+    ("libcrypto.", "OpenSSL"),
+    ("libssl.", "OpenSSL"),
     ("libicu", "icu"),
     ("libsqlite3.", "sqlite"),
     ("libz.", "zlib"),
@@ -192,8 +192,8 @@ mod tests {
     #[test]
     fn libraries_in_node_have_their_names() {
         for (function_name, module) in [
-            ("v8::internal::JsonParser<…>::ParseJsonValue", "v8"),
-            ("Builtins_ArrayMap", "v8"),
+            ("v8::internal::JsonParser<…>::ParseJsonValue", "V8"),
+            ("Builtins_ArrayMap", "V8"),
             ("node::crypto::PBKDF2Traits::DeriveBits", "node"),
             ("napi_call_function", "node"),
             ("main", "node"),
@@ -201,13 +201,13 @@ mod tests {
             ("(anonymous namespace)::f", "node"),
             ("uv__work_done", "libuv"),
             ("uv_run", "libuv"),
-            ("EVP_DigestUpdate", "openssl"),
-            ("ossl_prov_is_running", "openssl"),
-            ("sha256_block_data_order_avx2", "openssl"),
-            ("_aesni_encrypt4", "openssl"),
-            ("__ecp_nistz256_mul_montq", "openssl"),
-            ("ecp_nistz256_point_add", "openssl"),
-            ("bn_mul_mont", "openssl"),
+            ("EVP_DigestUpdate", "OpenSSL"),
+            ("ossl_prov_is_running", "OpenSSL"),
+            ("sha256_block_data_order_avx2", "OpenSSL"),
+            ("_aesni_encrypt4", "OpenSSL"),
+            ("__ecp_nistz256_mul_montq", "OpenSSL"),
+            ("ecp_nistz256_point_add", "OpenSSL"),
+            ("bn_mul_mont", "OpenSSL"),
             ("deflate_fast", "zlib"),
             ("Cr_z_inflate", "zlib"),
             ("_tr_flush_block", "zlib"),
@@ -229,7 +229,7 @@ mod tests {
             ("operator new", "libstdc++"),
             ("<core::fmt::Formatter as core::fmt::Write>::write_str", "rust-std"),
             ("<&mut resb::a as b>::c", "temporal"),
-            ("_ZN2v88internal6Object8ToNumberIS1_Q", "v8"),
+            ("_ZN2v88internal6Object8ToNumberIS1_Q", "V8"),
             ("_ZNK4node7ToUpperITk", "node"),
             ("_ZSteqIcE", "libstdc++"),
             ("_Z9999999999999999999999", "node"),
@@ -258,7 +258,7 @@ mod tests {
             ("/lib/ld-musl-x86_64.so.1", "libc"),
             ("/lib/libm.so.6", "libc"),
             ("/lib/libmagic.so.1", "libmagic"),
-            ("/lib/libcrypto.so.3", "openssl"),
+            ("/lib/libcrypto.so.3", "OpenSSL"),
             ("/lib/libnode.so.115", "node"),
             ("/lib/libuv.so.1", "libuv"),
             ("/lib/libstdc++.so.6", "libstdc++"),
@@ -270,6 +270,6 @@ mod tests {
             assert_eq!(module_of(path, "f"), module, "{path}");
         }
         assert_eq!(module_of("/lib/libnode.so.115", "uv_run"), "libuv");
-        assert_eq!(module_of("/opt/electron", "v8::f"), "v8");
+        assert_eq!(module_of("/opt/electron", "v8::f"), "V8");
     }
 }

@@ -8,6 +8,7 @@ use crate::read::originals::source_lines::SourceLines;
 use crate::shared::built_ins::{built_ins, is_no_call, name_of};
 use crate::shared::frame_index::{FrameIndex, FrameKind};
 use crate::shared::lines::LineCosts;
+use crate::shared::native::module::module_of;
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::package::is_loader;
 use cpu_prof_core::profile::session::Session;
@@ -267,6 +268,8 @@ fn each_node(
                 let is_loading = is_loader(place.file);
                 let built_in = match above.built_in {
                     known if is_no_call(&place) => known,
+                    // By what V8 and Node call an addon, or a library, says nothing.
+                    Some(known) if leads_to(known, function, index) => Some(function),
                     // V8's own wrappers of functions of Node are native.
                     Some(known) if index.is_native(function) || !index.is_native(known) => {
                         Some(known)
@@ -282,6 +285,16 @@ fn each_node(
         }
         code
     })
+}
+
+/// Returns whether a native function is V8's or Node's own way to another one, which is not.
+fn leads_to(function: usize, called: usize, index: &FrameIndex) -> bool {
+    let is_engine = |function: usize| {
+        let place = index.place(function);
+        matches!(&*module_of(place.file, place.name), "V8" | "node")
+    };
+    let are_native = index.is_in_module(function) && index.is_in_module(called);
+    are_native && is_engine(function) && !is_engine(called)
 }
 
 /// Returns the nearest code above a built-in function for most of the time in which the function was blocked.

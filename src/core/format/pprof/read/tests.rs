@@ -4,13 +4,13 @@ use proptest::prelude::*;
 use prost::Message;
 
 use super::*;
+use crate::base::native_code::BuildId;
 use crate::format::pprof::message::{
     PprofFunction, PprofLabel, PprofLine, PprofLocation, PprofSample, PprofValueType, field,
 };
 use crate::format::pprof::write::write;
 use crate::profile::frame::CallFrame;
 use crate::profile::frame_table::FrameTable;
-use crate::profile::native_code::BuildId;
 use crate::profile::position::SourcePosition;
 use crate::profile::session::builder::ProfileBuilder;
 use crate::profile::session::label_table::{LabelSet, LabelTable};

@@ -18,7 +18,7 @@ use cpu_prof_core::profile::session::label_table::NO_LABELS;
 const ALL: c_int = 0b1_1111;
 
 /// The reader of a thread's labels, which never leaves its thread.
-pub(in crate::sampler::v8) struct LabelReader {
+pub(crate) struct LabelReader {
     source: LabelSource,
     /// Count of the collections that have begun and not ended.
     collections: AtomicU32,
@@ -31,10 +31,7 @@ pub(in crate::sampler::v8) struct LabelReader {
 
 impl LabelReader {
     /// Returns the reader of this thread's labels, which adds them to `ring`.
-    pub(in crate::sampler::v8) fn start(
-        source: LabelSource,
-        ring: Arc<LabelRing>,
-    ) -> Result<Rc<Self>, Error> {
+    pub(crate) fn start(source: LabelSource, ring: Arc<LabelRing>) -> Result<Rc<Self>, Error> {
         let api = symbols::api()?;
         let watched = source.isolate();
         let reader = Rc::new(Self {
@@ -59,7 +56,7 @@ impl LabelReader {
     ///
     /// # Safety
     /// Must be called on the thread, while its isolate is alive.
-    pub(in crate::sampler::v8) unsafe fn current(&self) -> i32 {
+    pub(crate) unsafe fn current(&self) -> i32 {
         if self.collections.load(Ordering::Relaxed) > 0 {
             return self.before.load(Ordering::Relaxed);
         }
@@ -69,7 +66,7 @@ impl LabelReader {
 
     /// Adds the labels of a sample, whose signal was handled between two times of CLOCK_MONOTONIC,
     /// microseconds. May be called in a signal handler.
-    pub(in crate::sampler::v8) fn add(&self, labels: i32, from_us: i64, to_us: i64) {
+    pub(crate) fn add(&self, labels: i32, from_us: i64, to_us: i64) {
         let labels = u32::try_from(labels).unwrap_or(NO_LABELS);
         self.ring.add(LabelRecord { from_us, to_us, labels });
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use super::JavaScriptCode;
+use super::javascript_code::JavaScriptCode;
 use cpu_prof_core::base::system::registers::{self, Registers};
 use cpu_prof_core::base::system::stopped_thread::{Bell, own_registers};
 
@@ -68,12 +68,7 @@ impl StackRing {
     /// # Safety
     /// Must be called on the ring's thread, with the registers that it has or had in a function that has not
     /// returned.
-    pub(in crate::sampler::v8) unsafe fn add(
-        &self,
-        from_us: i64,
-        to_us: i64,
-        values: &[u64; registers::COUNT],
-    ) {
+    pub(crate) unsafe fn add(&self, from_us: i64, to_us: i64, values: &[u64; registers::COUNT]) {
         let [program, stack] =
             [registers::PROGRAM, registers::STACK].map(|number| values[usize::from(number)]);
         let start = stack.wrapping_sub(registers::BELOW_STACK);
@@ -184,9 +179,11 @@ fn zeros(count: usize) -> Box<[AtomicU64]> {
     unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(first, count)) }
 }
 
-// Elsewhere no stack can be copied.
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
+    // Elsewhere no stack can be copied.
+    #![cfg(target_os = "linux")]
+
     use super::*;
     use cpu_prof_core::base::system::stopped_thread::own_stack;
 

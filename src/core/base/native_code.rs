@@ -55,7 +55,7 @@ const PLUS: &str = "+0x";
 
 /// Returns the name of a function whose own name is not known yet: `libz.so.1+0x2f40`. `address` counts as in
 /// the module's file.
-pub fn address_name(module: &str, address: u64) -> String {
+pub(crate) fn address_name(module: &str, address: u64) -> String {
     let file = module.rsplit('/').next().unwrap_or(module);
     format!("{file}{PLUS}{address:x}")
 }
