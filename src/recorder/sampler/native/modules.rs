@@ -1,6 +1,7 @@
 //! The modules whose code is in this process's memory.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use gimli::UnwindContext;
 use object::{File, Object, ObjectSegment, ObjectSymbol, Symbol};
@@ -53,6 +54,8 @@ pub(super) enum CodePlace {
 #[derive(Default)]
 pub(super) struct Modules {
     mappings: Vec<CodeMapping>,
+    /// When the list was read; none if it never was.
+    read_at: Option<Instant>,
     /// Number of the module of each mapping, and the difference between addresses in memory and in the file.
     places: Vec<Option<(u32, u64)>>,
     list: Vec<Module>,
@@ -64,8 +67,17 @@ pub(super) struct Modules {
 }
 
 impl Modules {
-    /// Reads which code is in memory now.
-    pub(super) fn refresh(&mut self) {
+    /// Reads which code is in memory now, if the list is older than that. Returns whether it was read.
+    pub(super) fn refresh_after(&mut self, age: Duration) -> bool {
+        if self.read_at.is_some_and(|read_at| read_at.elapsed() < age) {
+            return false;
+        }
+        self.refresh();
+        self.read_at = Some(Instant::now());
+        true
+    }
+
+    fn refresh(&mut self) {
         let mappings = code_mappings();
         // A process that has no free descriptors cannot read the list.
         if mappings.is_empty() || mappings == self.mappings {

@@ -99,7 +99,6 @@ impl ReaderWork {
     fn read(&mut self, thread: &ThreadStacks) {
         let Self { unwinder, buffer, .. } = self;
         let ThreadStacks { ring, read, limit, .. } = thread;
-        unwinder.forget_mappings();
         let (mut read, mut limit) = (read.lock(), limit.lock());
         ring.take(buffer, |copy| {
             // The stack of the start is one of this addon.

@@ -1,6 +1,7 @@
 //! Follows a copy of a stack from function to caller.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use super::functions::NativeFunctions;
 use super::modules::{CodePlace, Modules};
@@ -11,6 +12,12 @@ use cpu_prof_core::profile::frame::CallFrame;
 
 /// The most frames of a stack.
 const MAX_FRAMES: usize = 512;
+
+/// Age of the list of code at which it is read again: a module can have the place of one that was removed. In a
+/// process with a large heap the kernel takes milliseconds for the list.
+const MAX_AGE: Duration = Duration::from_secs(2);
+/// The same for a place that is not in the list.
+const MIN_AGE: Duration = Duration::from_millis(50);
 
 /// Where a native stack ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +49,6 @@ pub(super) struct FollowedStack {
 pub(super) struct Unwinder {
     modules: Modules,
     functions: NativeFunctions,
-    is_fresh: bool,
 }
 
 /// The copy of a stack, by its addresses.
@@ -66,11 +72,6 @@ impl StackMemory<'_> {
 }
 
 impl Unwinder {
-    /// Lets the modules be read again when a stack needs them.
-    pub(super) fn forget_mappings(&mut self) {
-        self.is_fresh = false;
-    }
-
     /// Returns whether it could not be read so far which code is in memory.
     pub(super) fn knows_nothing(&self) -> bool {
         self.modules.is_unknown()
@@ -90,10 +91,7 @@ impl Unwinder {
         javascript: &JavaScriptCode,
         takes_own: bool,
     ) -> FollowedStack {
-        if !self.is_fresh {
-            self.modules.refresh();
-            self.is_fresh = true;
-        }
+        self.modules.refresh_after(MAX_AGE);
         let start = copy.registers.get(registers::STACK).unwrap_or(0);
         let start = start.wrapping_sub(registers::BELOW_STACK);
         let mut memory =
@@ -120,7 +118,11 @@ impl Unwinder {
             if javascript.contains(place) {
                 return StackEnd::JavaScript;
             }
-            let (module, address) = match self.modules.find(place) {
+            let mut found = self.modules.find(place);
+            if found.is_none() && self.modules.refresh_after(MIN_AGE) {
+                found = self.modules.find(place);
+            }
+            let (module, address) = match found {
                 Some(CodePlace::Module(module, address)) => (module, address),
                 Some(CodePlace::Made) => return StackEnd::JavaScript,
                 None => return StackEnd::Cut,
