@@ -294,6 +294,9 @@ impl ThreadTrace {
             let index = node.frame as usize;
             if encoded[index].is_none() {
                 let frame = &window.frames[index];
+                // Who wants native functions wants those of addons, too.
+                let is_unfolded = self.info.shows_bare && frame.module().is_some();
+                let node_modules = if is_unfolded { NodeModules::Shown } else { node_modules };
                 let url = frame_url(&frame.url, node_modules);
                 encoded[index] = CallFrameJson::new(frame, &url, self.script_offset).encode();
             }

@@ -181,9 +181,6 @@ fn zeros(count: usize) -> Box<[AtomicU64]> {
 
 #[cfg(test)]
 mod tests {
-    // Elsewhere no stack can be copied.
-    #![cfg(target_os = "linux")]
-
     use super::*;
     use cpu_prof_core::base::system::stopped_thread::own_stack;
 
@@ -200,6 +197,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(not(target_os = "linux"), ignore = "only on Linux are stacks copied")]
     fn the_stack_above_the_stack_pointer_is_copied() {
         let ring = ring();
         let local = std::hint::black_box([0x1234_5678_9abc_def0_u64; 4]);
@@ -213,6 +211,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(not(target_os = "linux"), ignore = "only on Linux are stacks copied")]
     fn a_full_ring_takes_no_more_until_it_is_emptied() {
         let ring = ring();
         (0..1000).for_each(|_| ring.add_own());

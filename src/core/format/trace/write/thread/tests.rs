@@ -3,6 +3,7 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 
 use super::*;
+use crate::base::native_code::BuildId;
 use crate::profile::ending::ProcessEnding;
 use crate::profile::frame::CallFrame;
 use crate::profile::position::{PositionTicks, SourcePosition};
@@ -192,6 +193,19 @@ fn nothing_is_folded_as_long_as_a_thread_has_no_own_function() {
     assert_eq!(urls(form, false, &[first()]), (3, [false; 3]));
     // The tool is not folded.
     assert_eq!(urls(NodeModules::Shown, true, &[first()]), (3, [false, true, false]));
+}
+
+#[test]
+fn native_modules_are_not_folded() {
+    let path = "/r/node_modules/x/x.node";
+    let module = CallFrame::in_module(path, BuildId::new(&[7]), 99_000, 0x40);
+    let nodes = [(0, frame("(root)", "", 0)), (0, module)];
+    let has = |shows_bare, url: &str| {
+        let info = ThreadInfo { shows_bare, ..info(0, NodeModules::Foldable) };
+        file(info, &[window(&nodes, &[(10, 1)])]).contains(&format!("\"url\":\"{url}\""))
+    };
+    assert!(has(true, "file:///r/node_modules\\\\x/x.node"));
+    assert!(has(false, "file:///r/node_modules/x/x.node"));
 }
 
 #[test]
