@@ -202,7 +202,7 @@ fn native_modules_are_not_folded() {
     let nodes = [(0, frame("(root)", "", 0)), (0, module)];
     let has = |shows_bare, url: &str| {
         let info = ThreadInfo { shows_bare, ..info(0, NodeModules::Foldable) };
-        file(info, &[window(&nodes, &[(10, 1)])]).contains(&format!("\"url\":\"{url}\""))
+        file(info, &[window(&nodes, &[(10, 1)], 20)]).contains(&format!("\"url\":\"{url}\""))
     };
     assert!(has(true, "file:///r/node_modules\\\\x/x.node"));
     assert!(has(false, "file:///r/node_modules/x/x.node"));
