@@ -3,7 +3,7 @@
 use std::io;
 use std::ops::{Deref, Range};
 
-use super::code_mapping::{CodeMapping, MappedPart};
+use super::code_mapping::CodeMapping;
 use super::registers;
 
 /// Whether registers can be read on this machine.
@@ -62,7 +62,7 @@ pub struct MappedFile(std::convert::Infallible);
 
 impl MappedFile {
     /// Returns that there is none.
-    pub fn of_code(_part: &MappedPart) -> Option<Self> {
+    pub fn of_code(_mapping: &CodeMapping) -> Option<Self> {
         None
     }
 }

@@ -24,6 +24,9 @@ const SCRIPT_IDS: u32 = 1000;
 /// The most rules that are kept: some megabytes.
 const MAX_RULES: usize = 20_000;
 
+/// The most modules: a program can load copies of an addon by other names for ever.
+const MAX_MODULES: usize = 2000;
+
 /// What identifies a file of code: its path, device and number.
 type FileKey = (String, String, u64);
 
@@ -99,6 +102,9 @@ impl Modules {
             Some(number) => *number,
             None => {
                 let number = u32::try_from(self.list.len()).ok()?;
+                if self.list.len() >= MAX_MODULES {
+                    return None;
+                }
                 let script_id = FIRST_SCRIPT_ID + number % SCRIPT_IDS;
                 self.list.push(Module::read(mapping, part, script_id));
                 self.numbers.insert(key, number);
@@ -216,7 +222,7 @@ fn names_of(file: &File<'_>) -> FxHashMap<u64, String> {
 
 fn bytes_of(mapping: &CodeMapping, part: &MappedPart) -> Option<ModuleBytes> {
     if part.path.starts_with('/') {
-        return MappedFile::of_code(part).map(|file| ModuleBytes::File(Arc::new(file)));
+        return MappedFile::of_code(mapping).map(|file| ModuleBytes::File(Arc::new(file)));
     }
     // The kernel's code, a whole file in memory.
     let length = mapping.range.end.checked_sub(mapping.range.start)?;

@@ -17,7 +17,7 @@ const MAX_FRAMES: usize = 512;
 /// process with a large heap the kernel takes milliseconds for the list.
 const MAX_AGE: Duration = Duration::from_secs(2);
 /// The same for a place that is not in the list.
-const MIN_AGE: Duration = Duration::from_millis(50);
+const MIN_AGE: Duration = Duration::from_millis(200);
 
 /// Where a native stack ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,7 +134,8 @@ impl Unwinder {
             let function = rule.as_ref().map_or(address, |rule| rule.function);
             let Some(module_of) = self.modules.module(module) else { return StackEnd::Cut };
             let number = self.functions.number(module, function, || module_of.frame(function));
-            functions.extend(number);
+            let Some(number) = number else { return StackEnd::Cut };
+            functions.push(number);
             let (Some(rule), Some(table)) = (rule, &module_of.table) else { return StackEnd::Cut };
             if rule.is_first {
                 return StackEnd::Thread;

@@ -4,15 +4,14 @@
 //! back when the last one stops. So ours is set after a start, and V8 removes ours with its own.
 
 use std::ffi::{c_int, c_void};
-use std::fs::File;
 use std::mem;
-use std::os::unix::fs::FileExt;
 use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 
+pub use super::mapped_file::read_memory;
 use super::stopped_thread::StoppedThread;
 
 /// Whether this system lets a function run around V8's handler. With musl this was never tried.
@@ -98,23 +97,9 @@ pub fn thread_number() -> usize {
     unsafe { libc::pthread_self() as usize }
 }
 
-/// Fills `bytes` from an address, which need not be valid. Returns whether all of them could be read.
-pub fn read_memory(address: usize, bytes: &mut [u8]) -> bool {
-    File::open("/proc/self/mem").is_ok_and(|file| file.read_exact_at(bytes, address as u64).is_ok())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_memory_that_is_there_is_read() {
-        let words = [7_u64, 8];
-        let mut bytes = [0; 16];
-        assert!(read_memory(words.as_ptr() as usize, &mut bytes));
-        assert_eq!(bytes[0], 7);
-        assert!(!read_memory(8, &mut bytes));
-    }
 
     #[test]
     fn a_handler_that_is_not_of_v8_is_left_alone() {
