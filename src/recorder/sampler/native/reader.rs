@@ -6,7 +6,7 @@ use std::{io, mem, thread};
 
 use parking_lot::Mutex;
 
-use super::unwinder::{FollowedStack, StackEnd, Unwinder};
+use super::unwinder::{CopiedBytes, FollowedStack, StackEnd, Unwinder};
 use crate::sampler::v8::{JavaScriptCode, StackRing};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::stderr::warn_once;
@@ -41,14 +41,22 @@ pub(crate) struct ThreadStacks {
 
 /// Reads the stacks of all threads.
 pub(crate) struct StackReader {
-    work: Arc<Mutex<ReaderWork>>,
+    shared: Arc<SharedReader>,
     bell: Bell,
+}
+
+/// What the threads share that read stacks.
+#[derive(Default)]
+struct SharedReader {
+    /// Locked while files are read: so never by a thread of the program.
+    work: Mutex<ReaderWork>,
+    /// Locked for a moment.
+    threads: Mutex<Vec<Weak<ThreadStacks>>>,
 }
 
 #[derive(Default)]
 struct ReaderWork {
     unwinder: Unwinder,
-    threads: Vec<Weak<ThreadStacks>>,
     /// Memory for a copy.
     buffer: Vec<u64>,
 }
@@ -67,26 +75,26 @@ impl StackReader {
         }
         let failed = |error: io::Error| format!("their thread could not be started: {error}");
         let bell = Bell::new().map_err(failed)?;
-        let work: Arc<Mutex<ReaderWork>> = Arc::default();
-        let of_thread = Arc::clone(&work);
+        let shared: Arc<SharedReader> = Arc::default();
+        let of_thread = Arc::clone(&shared);
         system::with_signals_blocked(|| {
             thread::Builder::new()
                 .name("cpu-prof-stacks".into())
                 .spawn(move || read_when_full(bell, &of_thread))
         })
         .map_err(failed)?;
-        Ok(Self { work, bell })
+        Ok(Self { shared, bell })
     }
 }
 
 /// Reads the stacks of each thread whose ring fills up before the writer thread asks for them.
-fn read_when_full(bell: Bell, work: &Mutex<ReaderWork>) {
+fn read_when_full(bell: Bell, shared: &SharedReader) {
     loop {
         bell.wait();
         // A panic costs the stacks of this round.
         let _ = catch_unwind(AssertUnwindSafe(|| {
-            let mut work = work.lock();
-            let threads: Vec<_> = work.threads.iter().filter_map(Weak::upgrade).collect();
+            let threads: Vec<_> = shared.threads.lock().iter().filter_map(Weak::upgrade).collect();
+            let mut work = shared.work.lock();
             threads.iter().filter(|thread| thread.ring.is_filling()).for_each(|thread| {
                 work.read(thread);
             });
@@ -104,7 +112,7 @@ impl ReaderWork {
             // The stack of the start is one of this addon.
             let is_proof = copy.from_us == 0;
             let followed = unwinder.follow(&copy, &ring.stack, &ring.code, is_proof);
-            let FollowedStack { functions, end, is_short, used_bytes } = followed;
+            let FollowedStack { functions, end, copied } = followed;
             if is_proof {
                 // JavaScript or Node's event loop has called the addon.
                 if end == StackEnd::Cut {
@@ -117,7 +125,7 @@ impl ReaderWork {
                 }
                 return;
             }
-            if let Some(bytes) = limit.next(ring.limit(), used_bytes, is_short) {
+            if let Some(bytes) = limit.next(ring.limit(), &copied) {
                 ring.set_limit(bytes);
             }
             if read.len() < MAX_WAITING {
@@ -139,21 +147,22 @@ impl ThreadStacks {
         let (read, limit) = (Mutex::default(), Mutex::default());
         let stacks = Arc::new(Self { ring, read, limit, reader });
         stacks.ring.add_own();
-        let mut work = reader.work.lock();
-        work.threads.retain(|thread| thread.strong_count() > 0);
-        work.threads.push(Arc::downgrade(&stacks));
+        let mut threads = reader.shared.threads.lock();
+        threads.retain(|thread| thread.strong_count() > 0);
+        threads.push(Arc::downgrade(&stacks));
+        drop(threads);
         Ok(stacks)
     }
 
     /// Takes the stacks up to now.
     pub(crate) fn take(&self) -> Vec<NativeStack> {
-        self.reader.work.lock().read(self);
+        self.reader.shared.work.lock().read(self);
         mem::take(&mut *self.read.lock())
     }
 
     /// Returns the frames of functions by their numbers.
     pub(crate) fn frames(&self, numbers: &[u32]) -> Vec<CallFrame> {
-        let work = self.reader.work.lock();
+        let work = self.reader.shared.work.lock();
         let frame = |number: &u32| work.unwinder.frame(*number).cloned();
         numbers.iter().map(|number| frame(number).unwrap_or_else(CallFrame::unknown)).collect()
     }
@@ -162,7 +171,7 @@ impl ThreadStacks {
 /// How much of each stack is copied: what most stacks need.
 #[derive(Debug, Default)]
 struct CopyLimit {
-    /// Count of stacks since the last judgement, and of those that were cut.
+    /// Count of stacks since the last change, and of those that were cut.
     seen: u32,
     short: u32,
     /// The most that a stack needed, bytes.
@@ -171,24 +180,25 @@ struct CopyLimit {
 
 impl CopyLimit {
     /// Counts a stack. Returns the next limit, if it changes, bytes.
-    fn next(&mut self, limit: usize, used_bytes: usize, is_short: bool) -> Option<usize> {
-        /// Stacks before a judgement.
-        const STACKS: u32 = 64;
-        /// One in so many may be cut.
+    fn next(&mut self, limit: usize, copied: &CopiedBytes) -> Option<usize> {
+        /// One stack in so many may be cut.
         const MAX_SHORT: u32 = 64;
-        const RANGE: std::ops::RangeInclusive<usize> = 4 << 10..=256 << 10;
+        /// Stacks before the limit becomes less.
+        const STACKS: u32 = 512;
+        /// Less than the first would save little, and the thread that reads stacks would see later that more is
+        /// needed.
+        const RANGE: std::ops::RangeInclusive<usize> = 16 << 10..=256 << 10;
         self.seen += 1;
-        self.short += u32::from(is_short);
-        self.used_bytes = self.used_bytes.max(used_bytes);
-        if self.seen < STACKS {
-            return None;
-        }
-        let Self { seen, short, used_bytes } = mem::take(self);
+        self.used_bytes = self.used_bytes.max(copied.used);
+        // A stack that was copied before the last change says nothing about the limit of now.
+        self.short += u32::from(copied.is_short && copied.all >= limit);
         let next = match () {
-            () if short * MAX_SHORT > seen => limit * 2,
-            () if used_bytes * 4 < limit => limit / 2,
+            () if self.short > 1 && self.short * MAX_SHORT > self.seen => limit * 2,
+            () if self.seen < STACKS => return None,
+            () if self.used_bytes * 4 < limit => limit / 2,
             () => limit,
         };
+        *self = Self::default();
         let next = next.clamp(*RANGE.start(), *RANGE.end());
         (next != limit).then_some(next)
     }
@@ -204,14 +214,19 @@ mod tests {
         let mut bytes = 16 << 10;
         let mut after = |count: usize, used: usize, is_short: &dyn Fn(usize) -> bool| {
             for index in 0..count {
-                bytes = limit.next(bytes, used, is_short(index)).unwrap_or(bytes);
+                let copied = CopiedBytes { all: bytes, used, is_short: is_short(index) };
+                bytes = limit.next(bytes, &copied).unwrap_or(bytes);
             }
             bytes
         };
-        assert_eq!(after(640, 9000, &|_| false), 16 << 10);
-        assert_eq!(after(64, 9000, &|index| index < 2), 32 << 10);
+        assert_eq!(after(2048, 9000, &|_| false), 16 << 10);
+        assert_eq!(after(1, 9000, &|_| true), 16 << 10);
+        assert_eq!(after(1, 9000, &|_| true), 32 << 10);
+        assert_eq!(after(640, 9000, &|index| index % 128 == 127), 32 << 10);
         assert_eq!(after(640, 9000, &|_| true), 256 << 10);
-        assert_eq!(after(6400, 3000, &|_| false), 8 << 10);
-        assert_eq!(after(6400, 0, &|_| false), 4 << 10);
+        assert_eq!(after(6400, 3000, &|_| false), 16 << 10);
+        // Stacks that were copied with less than the limit of now.
+        let old = CopiedBytes { all: 8 << 10, used: 8 << 10, is_short: true };
+        assert!((0..100).all(|_| limit.next(16 << 10, &old).is_none()));
     }
 }

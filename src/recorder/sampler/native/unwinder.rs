@@ -38,10 +38,19 @@ pub(super) struct FollowedStack {
     /// Numbers of the functions, the innermost first.
     pub functions: Vec<u32>,
     pub end: StackEnd,
+    /// How much of the stack was copied and needed.
+    pub copied: CopiedBytes,
+}
+
+/// How much of a stack was copied and needed.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct CopiedBytes {
+    /// What was copied, bytes.
+    pub all: usize,
+    /// The part that was needed, bytes.
+    pub used: usize,
     /// Whether a part of the stack was needed that was not copied.
     pub is_short: bool,
-    /// The part of the copy that was needed, bytes.
-    pub used_bytes: usize,
 }
 
 /// Follows stacks.
@@ -98,8 +107,13 @@ impl Unwinder {
             StackMemory { start, words: copy.words, stack, is_short: false, used_words: 0 };
         let mut functions = Vec::new();
         let end = self.walk(copy.registers, &mut memory, javascript, takes_own, &mut functions);
-        let used_bytes = memory.used_words.min(copy.words.len()) * 8;
-        FollowedStack { functions, end, is_short: memory.is_short, used_bytes }
+        let all = copy.words.len() * 8;
+        let used = (memory.used_words * 8).min(all);
+        FollowedStack {
+            functions,
+            end,
+            copied: CopiedBytes { all, used, is_short: memory.is_short },
+        }
     }
 
     fn walk(
