@@ -179,7 +179,7 @@ test('what the server wants to know is read when the first window is complete', 
     CPU_PROF_PUSH: server.url,
     CPU_PROF_PUSH_CA: '/missing/ca.pem',
   })
-  await until(() => output.stderr !== '')
+  await until(() => output.stderr.endsWith('\n'))
   assert.match(output.stderr, /^cpu-prof: profiles are not sent: CPU_PROF_PUSH_CA: .*\n$/)
   tell('process.exit(0)')
   assert.deepEqual(await once(program, 'exit'), [0, null])
