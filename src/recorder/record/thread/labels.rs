@@ -45,14 +45,15 @@ pub(super) fn begin(recording: &ThreadRecording) {
 }
 
 fn read_into(recording: &ThreadRecording) -> Result<(), Error> {
+    if SOURCE.get().is_some_and(|source| !source.is_sound()) {
+        SOURCE.set(None);
+        let reason = "V8 keeps the asynchronous context in another place";
+        warn_once(&Error::Labels(reason.into()));
+    }
     let labels = SOURCE.get().map(|source| (source, label_ring(recording)));
     let stacks = recording.link.stacks.get().map(|stacks| Arc::clone(&stacks.ring));
     if labels.is_none() && stacks.is_none() {
         return Ok(());
-    }
-    if labels.as_ref().is_some_and(|(source, _)| !source.is_sound()) {
-        SOURCE.set(None);
-        return Err(Error::Labels("V8 keeps the asynchronous context in another place".into()));
     }
     // The one from before leaves before the next enters.
     recording.reading.take();
