@@ -37,12 +37,12 @@ impl NativePairing {
         for stack in stacks.take() {
             self.waiting.add(stack.from_us, stack.to_us, stack);
         }
-        self.extend_with(window, |numbers| stacks.frames(numbers));
+        self.extend_with(window, |number| stacks.frame(number));
         // No later window has samples from before this one.
         self.waiting.forget_before(window.start_us);
     }
 
-    fn extend_with(&mut self, window: &mut Window, frames: impl Fn(&[u32]) -> Vec<CallFrame>) {
+    fn extend_with(&mut self, window: &mut Window, frame_of: impl Fn(u32) -> CallFrame) {
         let mut found = NativeNodes::default();
         let ends = EndStates::of(window);
         for index in 0..window.samples.len() {
@@ -54,7 +54,7 @@ impl NativePairing {
                 stack.functions.iter().rev().map(|number| NativeStep::Function(*number));
             let mut top = parent;
             for step in cut.into_iter().chain(functions) {
-                top = found.node(window, top, step, &frames);
+                top = found.node(window, top, step, &frame_of);
             }
             let sample = &mut window.samples[index];
             (sample.node, sample.position) = (top, Default::default());
@@ -69,17 +69,16 @@ impl NativeNodes {
         window: &mut Window,
         parent: u32,
         step: NativeStep,
-        frames: impl Fn(&[u32]) -> Vec<CallFrame>,
+        frame_of: impl Fn(u32) -> CallFrame,
     ) -> u32 {
         if let Some(known) = self.nodes.get(&(parent, step)) {
             return *known;
         }
         let frame = *self.frames.entry(step).or_insert_with(|| {
-            let frame = match step {
-                NativeStep::Function(number) => frames(&[number]).pop(),
-                NativeStep::Truncated => Some(CallFrame::truncated()),
-            };
-            window.frames.push(frame.unwrap_or_else(CallFrame::unknown));
+            window.frames.push(match step {
+                NativeStep::Function(number) => frame_of(number),
+                NativeStep::Truncated => CallFrame::truncated(),
+            });
             window.frames.len() as u32 - 1
         });
         window.nodes.push(WindowNode { parent, frame });
@@ -108,10 +107,7 @@ impl EndStates {
     /// Returns the index of the node below which a sample's native functions belong; none if the sample stays
     /// as it is.
     fn parent(&self, node: u32, end: StackEnd) -> Option<u32> {
-        if [self.idle, self.gc].contains(&Some(node)) {
-            return None;
-        }
-        if end == StackEnd::Profiler {
+        if [self.idle, self.gc].contains(&Some(node)) || end == StackEnd::Profiler {
             return None;
         }
         // V8 knows no JavaScript here: the native functions are the whole stack.
@@ -119,10 +115,7 @@ impl EndStates {
             return Some(0);
         }
         // V8 knows JavaScript that the native stack has not reached: the two are of different moments.
-        if end == StackEnd::Thread {
-            return None;
-        }
-        Some(node)
+        (end != StackEnd::Thread).then_some(node)
     }
 }
 
@@ -157,8 +150,7 @@ mod tests {
             let sample = Sample { time_us: from_us + 2, node: *node, ..Sample::default() };
             window.samples.push(sample);
         }
-        let name = |number: &u32| CallFrame::state(&format!("f{number}"));
-        pairing.extend_with(&mut window, |numbers| numbers.iter().map(name).collect());
+        pairing.extend_with(&mut window, |number| CallFrame::state(&format!("f{number}")));
         let text = |sample: &Sample| {
             let mut names = Vec::new();
             let mut node = sample.node;

@@ -49,7 +49,7 @@ pub(super) struct Module {
 pub(super) enum CodePlace {
     /// A module: number, and address as in its file.
     Module(u32, u64),
-    /// CodePlace that the program has made: compiled JavaScript, WebAssembly.
+    /// Code that the program has made: compiled JavaScript, WebAssembly.
     Made,
 }
 

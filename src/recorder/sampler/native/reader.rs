@@ -160,11 +160,10 @@ impl ThreadStacks {
         mem::take(&mut *self.read.lock())
     }
 
-    /// Returns the frames of functions by their numbers.
-    pub(crate) fn frames(&self, numbers: &[u32]) -> Vec<CallFrame> {
+    /// Returns the frame of a function by its number.
+    pub(crate) fn frame(&self, number: u32) -> CallFrame {
         let work = self.reader.shared.work.lock();
-        let frame = |number: &u32| work.unwinder.frame(*number).cloned();
-        numbers.iter().map(|number| frame(number).unwrap_or_else(CallFrame::unknown)).collect()
+        work.unwinder.frame(number).cloned().unwrap_or_else(CallFrame::unknown)
     }
 }
 

@@ -53,10 +53,8 @@ fn make_profile_idle(profile: &mut ThreadProfile, frames: &FrameTable) {
 /// Returns whether a thread that is blocked in a node waits for a task: all code on the stack is of one file.
 fn waits_for_task(profile: &ThreadProfile, frames: &FrameTable, node: u32) -> bool {
     let frame = |node: &ProfileNode| &frames.list()[node.frame as usize];
-    let is_code = |frame: &CallFrame| {
-        let is_native = frame.is_meta() || frame.module().is_some();
-        !is_native && !is_built_in(package_of(&file_path(&frame.url)))
-    };
+    let is_code =
+        |frame: &CallFrame| !frame.is_native() && !is_built_in(package_of(&file_path(&frame.url)));
     let top = &profile.nodes[node as usize];
     let url = &frame(top).url;
     let above = |node: &&ProfileNode| profile.nodes.get(node.parent as usize);
