@@ -34,8 +34,9 @@ const NAPI_ROOMS: [&str; 8] = [
 ];
 
 /// Where `unsafe` may stand. `napi`'s macros also write it into `exports/`.
-const UNSAFE_ROOMS: [&str; 4] = [
+const UNSAFE_ROOMS: [&str; 5] = [
     "recorder/sampler/v8/",
+    "recorder/sampler/native/ticks/",
     "recorder/record/process/signals/",
     "core/base/system/",
     "tools/exports/push_thread.rs",

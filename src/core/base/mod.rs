@@ -5,6 +5,7 @@ pub mod error;
 pub mod id_set;
 pub mod name_list;
 pub mod native_code;
+pub mod native_thread;
 pub mod numbering;
 pub mod path_text;
 pub mod push_request;

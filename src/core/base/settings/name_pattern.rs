@@ -220,6 +220,14 @@ impl FileNames {
         Self { pattern, fields, next_sequence, is_numbered: false }
     }
 
+    /// Returns the names of another thread's recording, which are from the next number on.
+    pub fn of_thread(&self, thread_id: u32) -> Self {
+        let mut names = self.clone();
+        names.fields.thread_id = thread_id;
+        names.advance();
+        names
+    }
+
     /// Returns the current name.
     pub fn current(&self) -> String {
         self.pattern.expand(&self.fields, self.is_numbered)

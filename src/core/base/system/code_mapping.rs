@@ -30,6 +30,17 @@ impl CodeMapping {
         text.lines().filter_map(Self::of_line).collect()
     }
 
+    /// Reads the addresses of the parts that can be written from the text of `/proc/self/maps`.
+    pub fn data_ranges(text: &str) -> Vec<Range<u64>> {
+        let range = |line: &str| {
+            let (range, rest) = line.split_once(' ')?;
+            let (start, end) = range.split_once('-')?;
+            let hex = |text| u64::from_str_radix(text, 16).ok();
+            if rest.starts_with("rw") { Some(hex(start)?..hex(end)?) } else { None }
+        };
+        text.lines().filter_map(range).collect()
+    }
+
     /// Reads a line: `7f00-7f10 r-xp 00001000 fd:01 1234    /usr/lib/libz.so`; none if there is no code.
     fn of_line(line: &str) -> Option<Self> {
         let mut rest = line;
@@ -77,6 +88,10 @@ x
             .map(|mapping| mapping.file.as_ref().map(|file| (file.path.as_str(), file.offset)))
             .collect();
         assert_eq!(files, [Some(("/usr/lib/a b.so", 0x2000)), None, None, Some(("[vdso]", 0))]);
+        assert_eq!(
+            CodeMapping::data_ranges(text),
+            [0x7f00_0000_4000..0x7f00_0000_5000, 0x7f00_0000_6000..0x7f00_0000_7000]
+        );
         assert_eq!(list[0].range, 0x7f00_0000_1000..0x7f00_0000_2000);
         let file = list[0].file.as_ref().unwrap();
         assert_eq!((file.device.as_str(), file.inode), ("fd:01", 1234));

@@ -18,6 +18,9 @@ pub mod sampling_signal;
 #[cfg(not(target_os = "linux"))]
 #[path = "no_stopped_thread.rs"]
 pub mod stopped_thread;
+#[cfg(not(target_os = "linux"))]
+#[path = "no_thread_timer.rs"]
+pub mod thread_timer;
 #[cfg(any(windows, test))]
 mod timer_rounds;
 mod turn;
@@ -56,7 +59,7 @@ pub use self::platform::{
 };
 use self::platform::{ThreadClock, children_cpu_us, core_wait_us, parent_of, voluntary_switches};
 #[cfg(target_os = "linux")]
-pub use self::platform::{sampling_signal, stopped_thread};
+pub use self::platform::{sampling_signal, stopped_thread, thread_timer};
 pub use self::turn::NextTurn;
 
 /// Whether the system is Windows.

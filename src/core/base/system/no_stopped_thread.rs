@@ -2,6 +2,7 @@
 
 use std::io;
 use std::ops::{Deref, Range};
+use std::time::Duration;
 
 use super::code_mapping::CodeMapping;
 use super::registers;
@@ -30,6 +31,11 @@ pub fn own_stack() -> Option<Range<u64>> {
     None
 }
 
+/// Returns the parts of this process's memory that can be written: they are not known.
+pub fn data_ranges() -> Vec<Range<u64>> {
+    Vec::new()
+}
+
 /// Returns the parts of this process's memory that hold code: they are not known.
 pub fn code_mappings() -> Vec<CodeMapping> {
     Vec::new()
@@ -51,7 +57,7 @@ impl Bell {
     }
 
     /// Waits for a ring.
-    pub fn wait(self) {
+    pub fn wait(self, _limit: Option<Duration>) {
         match self.0 {}
     }
 }

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use super::complete_segment::CompleteSegment;
+use super::native_threads::LanePlan;
 use super::segments::TraceSegments;
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::config::Config;
@@ -23,6 +24,8 @@ pub(crate) struct OutputFiles {
     pub trace: Option<TraceSegments>,
     /// The `.cpuprofile`, until it is complete.
     pub cpuprofile: Option<CpuProfileFile>,
+    /// What traces of native threads are made from, if they are wanted.
+    pub lanes: Option<LanePlan>,
     /// Start of the recording, CLOCK_MONOTONIC, microseconds.
     pub start_us: i64,
 }
@@ -38,6 +41,8 @@ impl OutputFiles {
         earlier: Vec<CompleteSegment>,
     ) -> Result<Self, Error> {
         let facts = config.formats.cpuprofile.then(|| ProfileFacts::of_recording(&info));
+        let has_lanes = config.categories.native && config.formats.trace && info.thread_id == 0;
+        let lanes = has_lanes.then(|| LanePlan::new(config, &names, &info, start_us));
         let mut trace = None;
         if config.formats.trace {
             trace = Some(TraceSegments::create(config, &mut names, info, start_us, earlier)?);
@@ -51,7 +56,7 @@ impl OutputFiles {
             names,
             written: None,
         });
-        Ok(Self { trace, cpuprofile, start_us })
+        Ok(Self { trace, cpuprofile, lanes, start_us })
     }
 
     /// Returns the paths of the files so far.

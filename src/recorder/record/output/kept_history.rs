@@ -14,9 +14,9 @@ impl RecordingWriter {
         if self.link.is_main {
             self.append(events, |trace, events| trace.met_condition(events, now_us, met));
         }
-        if let Some(trace) = &mut self.trace {
-            let for_us = i64::try_from(for_.as_micros()).unwrap_or(i64::MAX);
-            trace.hold(now_us.saturating_add(for_us));
-        }
+        let for_us = i64::try_from(for_.as_micros()).unwrap_or(i64::MAX);
+        let until_us = now_us.saturating_add(for_us);
+        self.trace.iter_mut().for_each(|trace| trace.hold(until_us));
+        self.lanes.iter_mut().for_each(|lanes| lanes.hold(until_us));
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::complete_segment::{CompleteSegment, SegmentContents};
 use super::files::{CpuProfileFile, OutputFiles};
+use super::native_threads::NativeLanes;
 use super::segments::TraceSegments;
 use super::side_events::SideEvents;
 use super::totals::RecordingTotals;
@@ -50,6 +51,8 @@ pub(crate) struct RecordingWriter {
     /// Number of times that V8's sampling thread was restarted.
     restarts: u32,
     side_events: SideEvents,
+    /// Traces of native threads; none if they are not wanted.
+    pub(super) lanes: Option<NativeLanes>,
     /// Whether the trace tells how the process ends.
     tells_ending: bool,
     /// Name of the worker, if it has one.
@@ -67,7 +70,7 @@ impl RecordingWriter {
         files: OutputFiles,
         idle: Option<IdleTimes>,
     ) -> Self {
-        let OutputFiles { trace, cpuprofile, start_us } = files;
+        let OutputFiles { trace, cpuprofile, lanes, start_us } = files;
         let tells_ending = link.is_main && config.categories.processes;
         let side_events = SideEvents::new(config, idle.is_some());
         let passes = WindowPasses::new(config, start_us, idle);
@@ -82,6 +85,7 @@ impl RecordingWriter {
             restarts: 0,
             passes,
             side_events,
+            lanes: lanes.filter(|_| source == Source::V8).map(NativeLanes::new),
             tells_ending,
             name: None,
             totals: RecordingTotals::default(),
@@ -94,11 +98,20 @@ impl RecordingWriter {
         self.link.script_maps.begin_file();
         if self.trace.is_some() {
             self.side_events.open(&self.link);
+            self.lanes.iter_mut().for_each(NativeLanes::begin);
+        }
+    }
+
+    /// Writes what native threads did, if they are sampled.
+    fn write_lanes(&mut self, is_last: bool, events: &mut Events) {
+        if let Some(lanes) = &mut self.lanes {
+            lanes.write(self.side_events.native.as_ref(), is_last, events);
         }
     }
 
     /// Writes a window. `events` is a buffer.
     pub(crate) fn write(&mut self, taken: TakenWindow, events: &mut Events) {
+        self.write_lanes(false, events);
         let TakenWindow { window, memory, pause, circumstances } = taken;
         let mut window = self.read(window, circumstances.was_waiting);
         let cpu = self.link.thread.times();
@@ -176,6 +189,7 @@ impl RecordingWriter {
         if self.link.has_failed.get() {
             return;
         }
+        self.write_lanes(false, events);
         self.keep_file(false);
         self.resume(events);
         if !self.link.program_events.is_empty() {
@@ -297,6 +311,8 @@ impl RecordingWriter {
 
     fn end_files(&mut self, events: &mut Events, is_provisional: bool) {
         let end_us = system::now_us();
+        self.write_lanes(true, events);
+        self.lanes.iter_mut().for_each(|lanes| lanes.end(end_us, is_provisional, events));
         self.keep_file(true);
         self.resume(events);
         self.write_program_events(events);
@@ -350,6 +366,7 @@ impl RecordingWriter {
             let SegmentContents { samples, nodes } = trace.kept_contents();
             (totals.samples, totals.nodes) = (samples, nodes);
         }
+        self.lanes.iter().for_each(|lanes| lanes.add_to(&mut totals));
         totals
     }
 

@@ -38,7 +38,7 @@ pub(super) struct SideEvents {
     /// Collections that are younger than the last window.
     waiting: Vec<Collection>,
     /// None for a worker, and where the system does not list threads.
-    native: Option<NativeThreads>,
+    pub(super) native: Option<NativeThreads>,
     core_waits: CoreWaits,
     /// Bytes that there is room for; less than 0 after events that are always drawn.
     room: i64,

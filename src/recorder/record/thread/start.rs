@@ -185,7 +185,7 @@ fn create_files(
     earlier: Vec<CompleteSegment>,
 ) -> Result<OutputFiles, Error> {
     let names = process.file_names(config, thread_id);
-    let segment = Segment { recording: names.sequence(), segment: 1 };
+    let segment = Segment::first_of(names.sequence());
     let info = ThreadInfo {
         program: process.program.clone(),
         thread_id,

@@ -8,6 +8,7 @@ mod native_stacks;
 pub(crate) mod overlap;
 pub(crate) mod passes;
 pub(crate) mod profiler_frames;
+pub(crate) mod thread_ticks;
 mod timed_records;
 mod unseen_loop;
 pub(crate) mod worker_name;

@@ -15,7 +15,7 @@ pub(crate) struct NativePairing {
 
 /// The native nodes of a window.
 #[derive(Default)]
-struct NativeNodes {
+pub(super) struct NativeNodes {
     /// Indices of nodes, by their parents and functions.
     nodes: FxHashMap<(u32, NativeStep), u32>,
     /// Indices of frames of the window, by the functions.
@@ -49,13 +49,8 @@ impl NativePairing {
             let Sample { time_us, node, .. } = window.samples[index];
             let Some(stack) = self.waiting.take_at(time_us) else { continue };
             let Some(parent) = ends.parent(node, stack.end) else { continue };
-            let cut = (stack.end == StackEnd::Cut).then_some(NativeStep::Truncated);
-            let functions =
-                stack.functions.iter().rev().map(|number| NativeStep::Function(*number));
-            let mut top = parent;
-            for step in cut.into_iter().chain(functions) {
-                top = found.node(window, top, step, &frame_of);
-            }
+            let is_whole = stack.end != StackEnd::Cut;
+            let top = found.stack(window, parent, &stack.functions, is_whole, &frame_of);
             let sample = &mut window.samples[index];
             (sample.node, sample.position) = (top, Default::default());
         }
@@ -63,6 +58,23 @@ impl NativePairing {
 }
 
 impl NativeNodes {
+    /// Returns the index of the node of a native stack above another node. Its functions are numbers, the innermost
+    /// first; `is_whole` tells that no function is missing below them.
+    pub(super) fn stack(
+        &mut self,
+        window: &mut Window,
+        parent: u32,
+        functions: &[u32],
+        is_whole: bool,
+        frame_of: impl Fn(u32) -> CallFrame,
+    ) -> u32 {
+        let cut = (!is_whole).then_some(NativeStep::Truncated);
+        let functions = functions.iter().rev().map(|number| NativeStep::Function(*number));
+        cut.into_iter()
+            .chain(functions)
+            .fold(parent, |top, step| self.node(window, top, step, &frame_of))
+    }
+
     /// Returns the index of the node of a native function below another node.
     fn node(
         &mut self,

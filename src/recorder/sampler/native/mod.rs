@@ -5,11 +5,14 @@
 //! for this fall back to the frame pointer there, and so show functions that were not on the stack wherever
 //! code uses the register for something else.
 
+mod copy_limit;
 mod functions;
 mod modules;
 mod reader;
+mod ticks;
 mod unwind_table;
 mod unwinder;
 
-pub(crate) use self::reader::{NativeStack, ThreadStacks};
+pub(crate) use self::reader::{NativeStack, NativeTicks, ThreadStacks};
+pub(crate) use self::ticks::{ThreadTicks, Tick};
 pub(crate) use self::unwinder::StackEnd;

@@ -6,13 +6,18 @@ use std::{io, mem, thread};
 
 use parking_lot::Mutex;
 
-use super::unwinder::{CopiedBytes, FollowedStack, StackEnd, Unwinder};
+use super::copy_limit::CopyLimit;
+use super::ticks::{ThreadTicks, WatchedThreads};
+use super::unwinder::{FollowedStack, StackEnd, Unwinder};
 use crate::sampler::v8::{JavaScriptCode, StackRing};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::stderr::warn_once;
 use cpu_prof_core::base::system::stopped_thread::{self, Bell, own_stack};
 use cpu_prof_core::base::system::{self, sampling_signal};
 use cpu_prof_core::profile::frame::CallFrame;
+
+/// The most bytes that are copied of the stack of a thread of JavaScript.
+const MAX_COPY: usize = 256 << 10;
 
 /// The most stacks of a thread that wait for the writer thread.
 const MAX_WAITING: usize = 100_000;
@@ -52,6 +57,8 @@ struct SharedReader {
     work: Mutex<ReaderWork>,
     /// Locked for a moment.
     threads: Mutex<Vec<Weak<ThreadStacks>>>,
+    /// Locked before `work`, and never by a thread of the program.
+    native: Mutex<WatchedThreads>,
 }
 
 #[derive(Default)]
@@ -67,6 +74,12 @@ impl StackReader {
         static READER: OnceLock<Result<StackReader, String>> = OnceLock::new();
         let reader = READER.get_or_init(Self::start);
         reader.as_ref().map_err(|reason| Error::Native(reason.clone()))
+    }
+
+    /// Returns the frame of a function by its number.
+    fn frame(&self, number: u32) -> CallFrame {
+        let work = self.shared.work.lock();
+        work.unwinder.frame(number).cloned().unwrap_or_else(CallFrame::unknown)
     }
 
     fn start() -> Result<Self, String> {
@@ -90,11 +103,17 @@ impl StackReader {
 /// Reads the stacks of each thread whose ring fills up before the writer thread asks for them.
 fn read_when_full(bell: Bell, shared: &SharedReader) {
     loop {
-        bell.wait();
+        let pause = shared.native.lock().pause();
+        bell.wait(pause);
         // A panic costs the stacks of this round.
         let _ = catch_unwind(AssertUnwindSafe(|| {
             let threads: Vec<_> = shared.threads.lock().iter().filter_map(Weak::upgrade).collect();
+            let mut native = shared.native.lock();
+            native.look_when_due();
             let mut work = shared.work.lock();
+            let ReaderWork { unwinder, buffer } = &mut *work;
+            native.read_filling(unwinder, buffer);
+            drop(native);
             threads.iter().filter(|thread| thread.ring.is_filling()).for_each(|thread| {
                 work.read(thread);
             });
@@ -105,13 +124,13 @@ fn read_when_full(bell: Bell, shared: &SharedReader) {
 impl ReaderWork {
     /// Reads the stacks that a thread has copied.
     fn read(&mut self, thread: &ThreadStacks) {
-        let Self { unwinder, buffer, .. } = self;
+        let Self { unwinder, buffer } = self;
         let ThreadStacks { ring, read, limit, .. } = thread;
         let (mut read, mut limit) = (read.lock(), limit.lock());
         ring.take(buffer, |copy| {
             // The stack of the start is one of this addon.
             let is_proof = copy.from_us == 0;
-            let followed = unwinder.follow(&copy, &ring.stack, &ring.code, is_proof);
+            let followed = unwinder.follow(&copy, &ring.stack(), &ring.code, is_proof);
             let FollowedStack { functions, end, copied } = followed;
             if is_proof {
                 // JavaScript or Node's event loop has called the addon.
@@ -143,8 +162,8 @@ impl ThreadStacks {
         let stack = own_stack().ok_or_else(|| Error::Native("the stack is not known".into()))?;
         let code = JavaScriptCode::of_this_thread()
             .ok_or_else(|| Error::Native("V8 does not tell where its code is".into()))?;
-        let ring = Arc::new(StackRing::new(stack, code, reader.bell));
-        let (read, limit) = (Mutex::default(), Mutex::default());
+        let ring = Arc::new(StackRing::new(stack, code, reader.bell, StackRing::BYTES));
+        let (read, limit) = (Mutex::default(), Mutex::new(CopyLimit::up_to(MAX_COPY)));
         let stacks = Arc::new(Self { ring, read, limit, reader });
         stacks.ring.add_own();
         let mut threads = reader.shared.threads.lock();
@@ -162,70 +181,45 @@ impl ThreadStacks {
 
     /// Returns the frame of a function by its number.
     pub(crate) fn frame(&self, number: u32) -> CallFrame {
-        let work = self.reader.shared.work.lock();
-        work.unwinder.frame(number).cloned().unwrap_or_else(CallFrame::unknown)
+        self.reader.frame(number)
     }
 }
 
-/// How much of each stack is copied: what most stacks need.
-#[derive(Debug, Default)]
-struct CopyLimit {
-    /// Count of stacks since the last change, and of those that were cut.
-    seen: u32,
-    short: u32,
-    /// The most that a stack needed, bytes.
-    used_bytes: usize,
+/// The samples of the threads that run no JavaScript, as long as the value lives.
+pub(crate) struct NativeTicks {
+    reader: &'static StackReader,
 }
 
-impl CopyLimit {
-    /// Counts a stack. Returns the next limit, if it changes, bytes.
-    fn next(&mut self, limit: usize, copied: &CopiedBytes) -> Option<usize> {
-        /// One stack in so many may be cut.
-        const MAX_SHORT: u32 = 64;
-        /// Stacks before the limit becomes less.
-        const STACKS: u32 = 512;
-        /// Less than the first would save little, and the thread that reads stacks would see later that more is
-        /// needed.
-        const RANGE: std::ops::RangeInclusive<usize> = 16 << 10..=256 << 10;
-        self.seen += 1;
-        self.used_bytes = self.used_bytes.max(copied.used);
-        // A stack that was copied before the last change says nothing about the limit of now.
-        self.short += u32::from(copied.is_short && copied.all >= limit);
-        let next = match () {
-            () if self.short > 1 && self.short * MAX_SHORT > self.seen => limit * 2,
-            () if self.seen < STACKS => return None,
-            () if self.used_bytes * 4 < limit => limit / 2,
-            () => limit,
-        };
-        *self = Self::default();
-        let next = next.clamp(*RANGE.start(), *RANGE.end());
-        (next != limit).then_some(next)
+impl NativeTicks {
+    /// Lets the threads be sampled each time that they have used so much CPU time; returns none if they are sampled
+    /// already. `others` returns the ids of the threads that are sampled otherwise.
+    pub(crate) fn sample(
+        interval_us: u32,
+        others: fn() -> Vec<u32>,
+    ) -> Result<Option<Self>, Error> {
+        let reader = StackReader::get_or_start()?;
+        let is_first = reader.shared.native.lock().start(interval_us, reader.bell, others)?;
+        // The thread that reads stacks waits without a limit.
+        reader.bell.ring();
+        Ok(is_first.then_some(Self { reader }))
+    }
+
+    /// Takes what the threads did up to now.
+    pub(crate) fn take(&self) -> Vec<ThreadTicks> {
+        let mut native = self.reader.shared.native.lock();
+        let mut work = self.reader.shared.work.lock();
+        let ReaderWork { unwinder, buffer } = &mut *work;
+        native.take(unwinder, buffer)
+    }
+
+    /// Returns the frame of a function by its number.
+    pub(crate) fn frame(&self, number: u32) -> CallFrame {
+        self.reader.frame(number)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_limit_follows_the_stacks() {
-        let mut limit = CopyLimit::default();
-        let mut bytes = 16 << 10;
-        let mut after = |count: usize, used: usize, is_short: &dyn Fn(usize) -> bool| {
-            for index in 0..count {
-                let copied = CopiedBytes { all: bytes, used, is_short: is_short(index) };
-                bytes = limit.next(bytes, &copied).unwrap_or(bytes);
-            }
-            bytes
-        };
-        assert_eq!(after(2048, 9000, &|_| false), 16 << 10);
-        assert_eq!(after(1, 9000, &|_| true), 16 << 10);
-        assert_eq!(after(1, 9000, &|_| true), 32 << 10);
-        assert_eq!(after(640, 9000, &|index| index % 128 == 127), 32 << 10);
-        assert_eq!(after(640, 9000, &|_| true), 256 << 10);
-        assert_eq!(after(6400, 3000, &|_| false), 16 << 10);
-        // Stacks that were copied with less than the limit of now.
-        let old = CopiedBytes { all: 8 << 10, used: 8 << 10, is_short: true };
-        assert!((0..100).all(|_| limit.next(16 << 10, &old).is_none()));
+impl Drop for NativeTicks {
+    fn drop(&mut self) {
+        self.reader.shared.native.lock().stop();
     }
 }

@@ -238,7 +238,8 @@ mod tests {
     #[cfg_attr(not(target_os = "linux"), ignore = "only on Linux are stacks copied")]
     fn the_own_stack_is_followed_to_its_end() {
         let stack = own_stack().unwrap();
-        let ring = StackRing::new(stack.clone(), JavaScriptCode::made(1..2), Bell::new().unwrap());
+        let (code, bell) = (JavaScriptCode::made(1..2), Bell::new().unwrap());
+        let ring = StackRing::new(stack.clone(), code, bell, StackRing::BYTES);
         let depth = black_box(nested(20, &ring));
         let mut unwinder = Unwinder::default();
         let mut followed = Vec::new();

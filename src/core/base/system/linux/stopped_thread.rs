@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 use std::ops::Range;
+use std::time::Duration;
 use std::{fs, ptr};
 
 use super::SignalSemaphore;
@@ -133,6 +134,12 @@ pub fn own_stack() -> Option<Range<u64>> {
     }
 }
 
+/// Returns the parts of this process's memory that can be written.
+pub fn data_ranges() -> Vec<Range<u64>> {
+    let text = fs::read("/proc/self/maps").unwrap_or_default();
+    CodeMapping::data_ranges(&String::from_utf8_lossy(&text))
+}
+
 /// Returns the parts of this process's memory that hold code.
 pub fn code_mappings() -> Vec<CodeMapping> {
     let text = fs::read("/proc/self/maps").unwrap_or_default();
@@ -154,9 +161,12 @@ impl Bell {
         self.0.post();
     }
 
-    /// Waits for a ring.
-    pub fn wait(self) {
-        self.0.wait();
+    /// Waits for a ring, but no longer than that; without a limit if there is none.
+    pub fn wait(self, limit: Option<Duration>) {
+        match limit {
+            Some(limit) => self.0.wait_for(limit),
+            None => self.0.wait(),
+        }
     }
 }
 

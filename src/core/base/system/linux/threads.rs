@@ -13,10 +13,15 @@ pub fn thread_ids() -> Option<Vec<u32>> {
 /// Returns the CPU time of a thread of this process, microseconds; none once the thread has ended. A read
 /// of the clock takes a quarter of a microsecond, that of a file of /proc twenty times as long.
 pub fn thread_cpu_us(thread: u32) -> Option<i64> {
+    clock_us(thread_clock(thread)?)
+}
+
+/// Returns the clock of a thread's CPU time; none for a number that no thread can have.
+pub(super) fn thread_clock(thread: u32) -> Option<libc::clockid_t> {
     /// The clock of a thread, on which the scheduler counts: CPUCLOCK_PERTHREAD and CPUCLOCK_SCHED.
     const CLOCK: libc::clockid_t = 4 | 2;
     let thread = libc::clockid_t::try_from(thread).ok()?;
-    clock_us((!thread << 3) | CLOCK)
+    Some((!thread << 3) | CLOCK)
 }
 
 /// Returns the name of a thread of this process, of which the kernel keeps 15 bytes. A thread has the name

@@ -75,6 +75,13 @@ pub struct Segment {
     pub segment: u32,
 }
 
+impl Segment {
+    /// Returns the first of a recording.
+    pub fn first_of(recording: u32) -> Self {
+        Self { recording, segment: 1 }
+    }
+}
+
 /// Returns a profile's id. DevTools expects it hexadecimal, and unique in the whole trace.
 pub fn profile_id(pid: u32, tid: u32) -> String {
     format!("0x{pid:x}{tid:06x}")

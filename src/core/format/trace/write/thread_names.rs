@@ -4,6 +4,7 @@
 //! time. DevTools knows a main thread by the name `CrRendererMain`; so a main thread has two names.
 
 use super::event::{At, Event};
+use crate::base::native_thread::os_id;
 use crate::format::trace::event::head::EventHead;
 use crate::profile::label::{labelled, shortened};
 
@@ -82,9 +83,14 @@ pub fn worker_name(
     write_name(At { pid, tid, ts: 2 }, &full_name(label, name), recording_label, &mut write);
 }
 
-/// Returns the name of a thread within its process: `main`, `worker 3: crunch.js`.
-pub fn thread_name(tid: u32, worker: Option<&str>) -> String {
-    match worker {
+/// Returns the name of a thread within its process: `main`, `worker 3: crunch.js`, `libuv-worker (1234)`. `name` is
+/// that of a worker or a native thread, if it has one.
+pub fn thread_name(tid: u32, name: Option<&str>) -> String {
+    if let Some(os_id) = os_id(tid.into()) {
+        let name = name.filter(|name| !name.is_empty()).unwrap_or("native thread");
+        return format!("{} ({os_id})", shortened(name));
+    }
+    match name {
         _ if tid == 0 => "main".to_owned(),
         None => format!("worker {tid}"),
         Some(name) => format!("worker {tid}: {}", shortened(name)),

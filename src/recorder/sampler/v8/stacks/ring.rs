@@ -7,9 +7,6 @@ use super::javascript_code::JavaScriptCode;
 use cpu_prof_core::base::system::registers::{self, Registers};
 use cpu_prof_core::base::system::stopped_thread::{Bell, own_registers};
 
-/// Room of a ring, in words of 8 bytes: 1 MiB. The system gives the memory page by page.
-const CAPACITY: usize = 1 << 17;
-
 /// Words of a copy before the stack: two times, the count of the stack's words, and the registers.
 const HEAD: usize = 3 + registers::COUNT;
 
@@ -18,8 +15,9 @@ const FIRST_LIMIT: usize = 16 << 10;
 
 /// The copies of one thread's stacks. One thread adds, in a signal handler, and one thread at a time takes.
 pub(crate) struct StackRing {
-    /// Addresses of the thread's stack.
-    pub stack: Range<u64>,
+    /// Addresses of the thread's stack: the first, and the one after the last.
+    start: AtomicU64,
+    end: AtomicU64,
     /// Code whose frames end a native stack.
     pub code: JavaScriptCode,
     words: Box<[AtomicU64]>,
@@ -48,18 +46,34 @@ pub(crate) struct CopiedStack<'a> {
 }
 
 impl StackRing {
-    /// Returns a ring without copies.
-    pub(crate) fn new(stack: Range<u64>, code: JavaScriptCode, bell: Bell) -> Self {
+    /// Bytes that a ring of a thread of JavaScript has room for. The system gives the memory page by page.
+    pub(crate) const BYTES: usize = 1 << 20;
+
+    /// Returns a ring without copies, with room for so many bytes.
+    pub(crate) fn new(stack: Range<u64>, code: JavaScriptCode, bell: Bell, bytes: usize) -> Self {
         Self {
-            stack,
+            start: AtomicU64::new(stack.start),
+            end: AtomicU64::new(stack.end),
             code,
-            words: zeros(CAPACITY),
+            words: zeros((bytes / 8).next_power_of_two()),
             added: AtomicUsize::new(0),
             taken: AtomicUsize::new(0),
             limit: AtomicUsize::new(FIRST_LIMIT),
             is_wrong: AtomicBool::new(false),
             bell,
         }
+    }
+
+    /// Returns the addresses of the thread's stack.
+    pub(crate) fn stack(&self) -> Range<u64> {
+        self.start.load(Ordering::Acquire)..self.end.load(Ordering::Acquire)
+    }
+
+    /// Changes the thread, whose stack has these addresses. No thread may add meanwhile.
+    pub(crate) fn set_stack(&self, stack: Range<u64>) {
+        self.end.store(0, Ordering::Release);
+        self.start.store(stack.start, Ordering::Release);
+        self.end.store(stack.end, Ordering::Release);
     }
 
     /// Adds the stack of a thread, unless it runs JavaScript or there is no room. May be called in a signal
@@ -72,7 +86,8 @@ impl StackRing {
         let [program, stack] =
             [registers::PROGRAM, registers::STACK].map(|number| values[usize::from(number)]);
         let start = stack.wrapping_sub(registers::BELOW_STACK);
-        let is_readable = [start, stack].iter().all(|address| self.stack.contains(address));
+        let bounds = self.stack();
+        let is_readable = [start, stack].iter().all(|address| bounds.contains(address));
         if !is_readable
             || !stack.is_multiple_of(8)
             || self.code.contains(program)
@@ -80,17 +95,19 @@ impl StackRing {
         {
             return;
         }
-        let length = (self.stack.end - start).min(self.limit.load(Ordering::Relaxed) as u64);
+        let length = (bounds.end - start).min(self.limit.load(Ordering::Relaxed) as u64);
         let count = length as usize / 8;
         let added = self.added.load(Ordering::Relaxed);
         let used = added.wrapping_sub(self.taken.load(Ordering::Acquire));
         let used_then = used + HEAD + count;
-        if used_then > CAPACITY {
+        if used_then > self.words.len() {
             return;
         }
+        let capacity = self.words.len();
+        let mask = capacity - 1;
         let mut at = added;
         let mut put = |word: u64| {
-            if let Some(place) = self.words.get(at % CAPACITY) {
+            if let Some(place) = self.words.get(at & mask) {
                 place.store(word, Ordering::Relaxed);
             }
             at = at.wrapping_add(1);
@@ -104,7 +121,7 @@ impl StackRing {
             put(unsafe { first.add(index).read_volatile() });
         }
         self.added.store(at, Ordering::Release);
-        if used < CAPACITY / 2 && used_then >= CAPACITY / 2 {
+        if used < capacity / 2 && used_then >= capacity / 2 {
             self.bell.ring();
         }
     }
@@ -113,7 +130,7 @@ impl StackRing {
     #[inline(never)]
     pub(crate) fn add_own(&self) {
         let limit = self.limit();
-        self.set_limit(8 * CAPACITY / 2);
+        self.set_limit(8 * self.words.len() / 2);
         let values = own_registers();
         // SAFETY: the caller promises the thread, and this function has not returned.
         unsafe { self.add(0, 0, &values) };
@@ -124,12 +141,14 @@ impl StackRing {
     pub(crate) fn take(&self, buffer: &mut Vec<u64>, mut each: impl FnMut(CopiedStack<'_>)) {
         let added = self.added.load(Ordering::Acquire);
         let mut taken = self.taken.load(Ordering::Relaxed);
+        let capacity = self.words.len();
+        let mask = capacity - 1;
         while taken != added {
             let word = |index: usize| {
-                let place = self.words.get(taken.wrapping_add(index) % CAPACITY);
+                let place = self.words.get(taken.wrapping_add(index) & mask);
                 place.map_or(0, |place| place.load(Ordering::Relaxed))
             };
-            let count = (word(2) as usize).min(CAPACITY - HEAD);
+            let count = (word(2) as usize).min(capacity - HEAD);
             buffer.clear();
             buffer.extend((0..count).map(|index| word(HEAD + index)));
             each(CopiedStack {
@@ -147,7 +166,7 @@ impl StackRing {
     /// Returns whether the ring is more than a quarter full.
     pub(crate) fn is_filling(&self) -> bool {
         let added = self.added.load(Ordering::Relaxed);
-        added.wrapping_sub(self.taken.load(Ordering::Relaxed)) > CAPACITY / 4
+        added.wrapping_sub(self.taken.load(Ordering::Relaxed)) > self.words.len() / 4
     }
 
     /// Returns the most bytes of a stack that are copied.
@@ -185,7 +204,8 @@ mod tests {
     use cpu_prof_core::base::system::stopped_thread::own_stack;
 
     fn ring() -> StackRing {
-        StackRing::new(own_stack().unwrap(), JavaScriptCode::made(1..2), Bell::new().unwrap())
+        let (stack, code) = (own_stack().unwrap(), JavaScriptCode::made(1..2));
+        StackRing::new(stack, code, Bell::new().unwrap(), StackRing::BYTES)
     }
 
     fn taken(ring: &StackRing) -> Vec<(u64, Vec<u64>)> {
@@ -205,7 +225,7 @@ mod tests {
         let copies = taken(&ring);
         assert_eq!(copies.len(), 1);
         let (stack, words) = &copies[0];
-        assert!(ring.stack.contains(stack));
+        assert!(ring.stack().contains(stack));
         assert!(words.contains(&local[0]));
         assert!(taken(&ring).is_empty());
     }

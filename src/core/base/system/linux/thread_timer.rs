@@ -1,0 +1,186 @@
+//! Timers that signal a thread of this process each time that the thread has used so much CPU time.
+//!
+//! The clock of such a timer stands still while the thread waits, so the signal ends no waiting call of the
+//! thread. The signal is one of those that have no meaning of their own, and its handler stays for the life of
+//! the process: a signal that is on its way would end a process without one.
+
+use std::ffi::{c_int, c_void};
+use std::io;
+use std::mem;
+use std::ptr;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use parking_lot::Mutex;
+
+use super::stopped_thread::StoppedThread;
+use super::threads::thread_clock;
+use crate::base::system::posix::clock_us;
+
+/// Whether this system has such timers. With musl they were never tried.
+pub const IS_AVAILABLE: bool = super::sampling_signal::IS_AVAILABLE;
+
+/// The first of the signals that are tried is so many after the first that programs may use: programs take the
+/// first ones, if any.
+const FIRST_SIGNAL: c_int = 5;
+
+/// A function that runs in the signal handler. It gets the number of the timer.
+pub type OnTick = fn(number: usize, thread: StoppedThread);
+
+static ON_TICK: OnceLock<OnTick> = OnceLock::new();
+/// The signal, 0 before a handler is set.
+static SIGNAL: AtomicI32 = AtomicI32::new(0);
+
+/// Lets `on_tick` run on the thread of a timer with each tick. Takes a signal that nobody uses.
+pub fn set_handler(on_tick: OnTick) -> io::Result<()> {
+    static CHANGING: Mutex<()> = Mutex::new(());
+    let _changing = CHANGING.lock();
+    if is_handler_set() {
+        return Ok(());
+    }
+    ON_TICK.get_or_init(|| on_tick);
+    let (first, last) = (libc::SIGRTMIN() + FIRST_SIGNAL, libc::SIGRTMAX());
+    let free = (first..=last).find(|signal| action_of(*signal) == Some(libc::SIG_DFL));
+    let signal = free.ok_or_else(|| io::Error::other("the program uses all signals"))?;
+    // SAFETY: all zeros are a valid struct. The handler is never unloaded, and nobody else uses the signal.
+    let status = unsafe {
+        let mut action: libc::sigaction = mem::zeroed();
+        action.sa_sigaction = on_signal as *const () as usize;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
+        libc::sigfillset(&mut action.sa_mask);
+        libc::sigaction(signal, &action, ptr::null_mut())
+    };
+    if status != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    SIGNAL.store(signal, Ordering::Release);
+    Ok(())
+}
+
+/// Returns whether the handler is set, and nobody has put another in its place.
+pub fn is_handler_set() -> bool {
+    let signal = SIGNAL.load(Ordering::Acquire);
+    signal != 0 && action_of(signal) == Some(on_signal as *const () as usize)
+}
+
+fn action_of(signal: c_int) -> Option<usize> {
+    // SAFETY: any thread may read an action. The call fills it, or fails.
+    unsafe {
+        let mut action: libc::sigaction = mem::zeroed();
+        let status = libc::sigaction(signal, ptr::null(), &mut action);
+        (status == 0).then_some(action.sa_sigaction)
+    }
+}
+
+/// Handles a tick. All that is called here is allowed in a signal handler.
+extern "C" fn on_signal(_: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel gives both, and they are there while the handler runs.
+    let (code, number) = unsafe { ((*info).si_code, (*info).si_value().sival_ptr as usize) };
+    // The same signal of others has no number.
+    if code != libc::SI_TIMER {
+        return;
+    }
+    let errno = super::errno_location();
+    // SAFETY: the place is the thread's own.
+    let saved = unsafe { *errno };
+    if let Some(on_tick) = ON_TICK.get() {
+        // SAFETY: the argument is that of this handler.
+        on_tick(number, unsafe { StoppedThread::new(context) });
+    }
+    // SAFETY: the same.
+    unsafe { *errno = saved };
+}
+
+/// A timer. It ends with this value.
+#[derive(Debug)]
+pub struct ThreadTimer(c_int);
+
+impl ThreadTimer {
+    /// Starts a timer for a thread, which ticks each time that the thread has used so much CPU time. The kernel
+    /// looks at the clock in steps of a millisecond or more. The handler gets `number`.
+    pub fn start(thread: u32, interval_us: u32, number: usize) -> io::Result<Self> {
+        let signal = SIGNAL.load(Ordering::Acquire);
+        let (Some(clock), Ok(id), true) =
+            (thread_clock(thread), c_int::try_from(thread), signal != 0)
+        else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        let interval = libc::timespec {
+            tv_sec: (interval_us / 1_000_000).into(),
+            tv_nsec: (interval_us % 1_000_000 * 1000).into(),
+        };
+        let spec = libc::itimerspec { it_interval: interval, it_value: interval };
+        // SAFETY: all zeros are a valid struct. The kernel reads the structs, and fills the number of the timer:
+        // the calls of the C library would keep memory for each timer.
+        unsafe {
+            let mut event: libc::sigevent = mem::zeroed();
+            event.sigev_value.sival_ptr = ptr::without_provenance_mut(number);
+            event.sigev_signo = signal;
+            event.sigev_notify = libc::SIGEV_THREAD_ID;
+            event.sigev_notify_thread_id = id;
+            let mut timer: c_int = 0;
+            if libc::syscall(libc::SYS_timer_create, clock, &raw const event, &raw mut timer) != 0 {
+                return Err(io::Error::last_os_error());
+            }
+            let timer = Self(timer);
+            let (none, no_spec) = (0, ptr::null_mut::<libc::itimerspec>());
+            match libc::syscall(libc::SYS_timer_settime, timer.0, none, &raw const spec, no_spec) {
+                0 => Ok(timer),
+                _ => Err(io::Error::last_os_error()),
+            }
+        }
+    }
+}
+
+impl Drop for ThreadTimer {
+    fn drop(&mut self) {
+        // SAFETY: the number is that of a timer of this process, which nobody else ends.
+        unsafe { libc::syscall(libc::SYS_timer_delete, self.0) };
+    }
+}
+
+/// Returns the CPU time of the calling thread, microseconds. May be called in a signal handler.
+pub fn own_cpu_us() -> i64 {
+    clock_us(libc::CLOCK_THREAD_CPUTIME_ID).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::system::thread_id;
+    use std::hint::black_box;
+    use std::sync::atomic::{AtomicU32, AtomicUsize};
+    use std::time::{Duration, Instant};
+
+    static TICKS: AtomicUsize = AtomicUsize::new(0);
+    static THREAD: AtomicU32 = AtomicU32::new(0);
+
+    #[test]
+    #[cfg_attr(target_env = "musl", ignore = "with musl there are no such timers")]
+    fn a_thread_that_works_gets_ticks_until_the_timer_ends() {
+        fn on_tick(number: usize, thread: StoppedThread) {
+            black_box(thread.registers());
+            THREAD.store(thread_id().unwrap_or(0), Ordering::Relaxed);
+            TICKS.fetch_add(usize::from(number == 7), Ordering::Relaxed);
+        }
+        assert!(!is_handler_set());
+        set_handler(on_tick).unwrap();
+        set_handler(on_tick).unwrap();
+        assert!(is_handler_set());
+        let own = thread_id().unwrap();
+        let timer = ThreadTimer::start(own, 1000, 7).unwrap();
+        let end = Instant::now() + Duration::from_secs(20);
+        while TICKS.load(Ordering::Relaxed) < 3 {
+            assert!(Instant::now() < end);
+        }
+        assert_eq!(THREAD.load(Ordering::Relaxed), own);
+        drop(timer);
+        let ticks = TICKS.load(Ordering::Relaxed);
+        let cpu_us = own_cpu_us();
+        while own_cpu_us() < cpu_us + 20_000 {
+            black_box(0);
+        }
+        assert_eq!(TICKS.load(Ordering::Relaxed), ticks);
+        assert!(ThreadTimer::start(u32::MAX, 1000, 7).is_err());
+    }
+}

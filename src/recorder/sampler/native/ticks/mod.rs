@@ -1,0 +1,8 @@
+//! Ticks: the stacks of threads that run no JavaScript, each time that such a thread has used some CPU time.
+#![allow(unsafe_code)]
+
+mod slot;
+mod watched_threads;
+
+pub(super) use self::watched_threads::WatchedThreads;
+pub(crate) use self::watched_threads::{ThreadTicks, Tick};

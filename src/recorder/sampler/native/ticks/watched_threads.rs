@@ -1,0 +1,344 @@
+//! The native threads of this process: which of them work, and the ticks that they had.
+//!
+//! A look at all threads costs 1.6 µs a thread. There is none where the process has used no CPU time since.
+
+use std::mem;
+use std::time::{Duration, Instant};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::slot::{TickSlot, on_tick};
+use crate::sampler::native::copy_limit::CopyLimit;
+use crate::sampler::native::unwinder::{FollowedStack, StackEnd, Unwinder};
+use crate::sampler::v8::StackRing;
+use cpu_prof_core::base::error::Error;
+use cpu_prof_core::base::stderr::warn_once;
+use cpu_prof_core::base::system;
+use cpu_prof_core::base::system::stopped_thread::{Bell, data_ranges};
+use cpu_prof_core::base::system::thread_timer::{self, ThreadTimer};
+
+/// Time between two looks while the process works, and the most while it does not.
+const BUSY_PAUSE: Duration = Duration::from_millis(20);
+const MAX_PAUSE: Duration = Duration::from_millis(160);
+/// Time between two looks, at least, for each unit that a look took.
+const PAUSE_FACTOR: u32 = 200;
+/// CPU time of the process that makes a look worth while, microseconds.
+const MIN_PROCESS_US: i64 = 1000;
+/// CPU time of a thread from which it gets ticks, microseconds.
+const MIN_THREAD_US: i64 = 2000;
+/// The most that is copied of a stack, bytes.
+const MAX_COPY: usize = 64 << 10;
+/// How often the name of a thread is read.
+const NAME_READS: u8 = 3;
+/// The most ticks of a thread that wait for the writer thread.
+const MAX_WAITING: usize = 100_000;
+
+/// A moment of a native thread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Tick {
+    /// Time: CLOCK_MONOTONIC, microseconds.
+    pub time_us: i64,
+    /// CPU time of the thread, microseconds.
+    pub cpu_us: i64,
+    /// Numbers of the functions, the innermost first.
+    pub functions: Vec<u32>,
+    pub end: StackEnd,
+}
+
+/// What a native thread did.
+#[derive(Debug)]
+pub(crate) struct ThreadTicks {
+    /// The system's id of the thread.
+    pub thread: u32,
+    /// Name of the thread by the system.
+    pub name: String,
+    /// CPU time from which the thread is counted, microseconds.
+    pub since_cpu_us: i64,
+    /// The ticks that were not taken before.
+    pub ticks: Vec<Tick>,
+    /// Time of the last look, and CPU time of the thread then, microseconds.
+    pub seen_us: i64,
+    pub seen_cpu_us: i64,
+    /// Whether the thread has ended, so that this is its last.
+    pub has_ended: bool,
+}
+
+/// The native threads of this process. Slots of threads that live stay taken when nobody wants the ticks.
+#[derive(Default)]
+pub(in crate::sampler::native) struct WatchedThreads {
+    threads: FxHashMap<u32, WatchedThread>,
+    /// None while nobody wants the ticks.
+    plan: Option<TickPlan>,
+}
+
+/// How native threads are watched.
+struct TickPlan {
+    interval_us: u32,
+    bell: Bell,
+    /// Returns the ids of the threads that are sampled otherwise.
+    others: fn() -> Vec<u32>,
+    /// CPU time of the process at the last look, microseconds; none before the first.
+    process_us: Option<i64>,
+    pause: Duration,
+    due: Instant,
+}
+
+/// A thread.
+struct WatchedThread {
+    /// Number of the slot; none if the thread has not worked, or if there is none.
+    slot: Option<usize>,
+    /// None if the thread has not worked, or if no timer could be started.
+    timer: Option<ThreadTimer>,
+    /// Whether the thread is one of the program; none before it has worked.
+    is_program: Option<bool>,
+    limit: CopyLimit,
+    since_cpu_us: i64,
+    name: String,
+    name_reads: u8,
+    seen_us: i64,
+    seen_cpu_us: i64,
+    ticks: Vec<Tick>,
+    has_ended: bool,
+}
+
+impl WatchedThread {
+    fn new(since_cpu_us: i64) -> Self {
+        Self {
+            slot: None,
+            timer: None,
+            is_program: None,
+            limit: CopyLimit::up_to(MAX_COPY),
+            since_cpu_us,
+            name: String::new(),
+            name_reads: 0,
+            seen_us: system::now_us(),
+            seen_cpu_us: since_cpu_us,
+            ticks: Vec::new(),
+            has_ended: false,
+        }
+    }
+
+    /// Returns the name of the thread. A thread works before it takes its name.
+    fn read_name(&mut self, thread: u32) -> &str {
+        if self.name_reads < NAME_READS
+            && let Some(name) = system::thread_name(thread)
+        {
+            self.name = name;
+            self.name_reads += 1;
+        }
+        &self.name
+    }
+
+    fn slot(&self) -> Option<&'static TickSlot> {
+        self.slot.and_then(TickSlot::of)
+    }
+
+    fn ring(&self) -> Option<&'static StackRing> {
+        self.slot().and_then(TickSlot::ring)
+    }
+
+    /// Starts the thread's timer.
+    fn arm(&mut self, thread: u32, interval_us: u32, bell: Bell) {
+        self.slot = self.slot.or_else(|| TickSlot::take(thread, bell));
+        let Some(slot) = self.slot else { return };
+        match ThreadTimer::start(thread, interval_us, slot) {
+            Ok(timer) => self.timer = Some(timer),
+            // The thread may have ended.
+            Err(_) if system::thread_cpu_us(thread).is_none() => {}
+            Err(error) => warn_once(&Error::Native(format!(
+                "a native thread cannot be sampled: its timer could not be started: {error}"
+            ))),
+        }
+    }
+
+    /// Follows the stacks that were copied.
+    fn read(&mut self, unwinder: &mut Unwinder, buffer: &mut Vec<u64>) {
+        let Some(ring) = self.ring() else { return };
+        let Self { limit, ticks, .. } = self;
+        ring.take(buffer, |copy| {
+            let followed = unwinder.follow(&copy, &ring.stack(), &ring.code, false);
+            let FollowedStack { functions, end, copied } = followed;
+            if let Some(bytes) = limit.next(ring.limit(), &copied) {
+                ring.set_limit(bytes);
+            }
+            if ticks.len() < MAX_WAITING {
+                // A thread has no time before and after a sample: its ticks have their CPU time there.
+                ticks.push(Tick { time_us: copy.from_us, cpu_us: copy.to_us, functions, end });
+            }
+        });
+    }
+}
+
+impl WatchedThreads {
+    /// Lets the threads be watched. Returns whether they are: not if they were already. `others` returns the ids
+    /// of the threads that are sampled otherwise.
+    pub(in crate::sampler::native) fn start(
+        &mut self,
+        interval_us: u32,
+        bell: Bell,
+        others: fn() -> Vec<u32>,
+    ) -> Result<bool, Error> {
+        if self.plan.is_some() {
+            return Ok(false);
+        }
+        let failed = |error| Error::Native(format!("native threads cannot be sampled: {error}"));
+        thread_timer::set_handler(on_tick).map_err(failed)?;
+        let (pause, due) = (BUSY_PAUSE, Instant::now());
+        self.plan = Some(TickPlan { interval_us, bell, others, process_us: None, pause, due });
+        self.look();
+        Ok(true)
+    }
+
+    /// Lets the threads alone again.
+    pub(in crate::sampler::native) fn stop(&mut self) {
+        self.plan = None;
+        for thread in self.threads.values_mut() {
+            thread.timer = None;
+            thread.is_program = None;
+            thread.ticks.clear();
+        }
+    }
+
+    /// Returns the time until the next look; none if the threads are not watched.
+    pub(in crate::sampler::native) fn pause(&self) -> Option<Duration> {
+        let plan = self.plan.as_ref()?;
+        Some(plan.due.saturating_duration_since(Instant::now()).max(Duration::from_millis(1)))
+    }
+
+    /// Looks at the threads, if it is time.
+    pub(in crate::sampler::native) fn look_when_due(&mut self) {
+        if self.plan.as_ref().is_some_and(|plan| plan.due <= Instant::now()) {
+            self.look();
+        }
+    }
+
+    /// Follows the stacks of each thread whose ring fills up, and of those that have ended.
+    pub(in crate::sampler::native) fn read_filling(
+        &mut self,
+        unwinder: &mut Unwinder,
+        buffer: &mut Vec<u64>,
+    ) {
+        for thread in self.threads.values_mut() {
+            let is_filling = thread.ring().is_some_and(StackRing::is_filling);
+            if is_filling || thread.has_ended {
+                thread.read(unwinder, buffer);
+            }
+            if thread.has_ended
+                && let Some(slot) = thread.slot()
+            {
+                slot.release();
+                thread.slot = None;
+            }
+        }
+        if self.plan.is_none() {
+            self.threads.retain(|_, thread| !thread.has_ended);
+        }
+    }
+
+    fn look(&mut self) {
+        let Self { threads, plan } = self;
+        let Some(plan) = plan else { return };
+        let started = Instant::now();
+        let is_first = plan.process_us.is_none();
+        let process_us = system::process_cpu_us().unwrap_or(0);
+        if plan.process_us.is_some_and(|last_us| process_us - last_us < MIN_PROCESS_US) {
+            plan.pause = (2 * plan.pause).min(MAX_PAUSE);
+            plan.due = started + plan.pause;
+            return;
+        }
+        plan.process_us = Some(process_us);
+        plan.pause = BUSY_PAUSE;
+        let Some(ids) = system::thread_ids() else { return };
+        let has_handler = thread_timer::is_handler_set();
+        if !has_handler {
+            let reason = "native threads are no longer sampled: the program uses their signal";
+            warn_once(&Error::Native(reason.into()));
+        }
+        let others: FxHashSet<u32> = (plan.others)().into_iter().collect();
+        let now_us = system::now_us();
+        // The kernel's list can miss a thread, whose clock tells that it is there.
+        let known = threads.keys().copied();
+        let all: FxHashSet<u32> = known.chain(ids).filter(|id| *id != std::process::id()).collect();
+        for id in all {
+            let Some(cpu_us) = system::thread_cpu_us(id) else {
+                if let Some(thread) = threads.get_mut(&id) {
+                    (thread.timer, thread.has_ended) = (None, true);
+                }
+                continue;
+            };
+            if others.contains(&id) {
+                // Its timer ends. The slot stays, because a tick can be under way.
+                if let Some(thread) = threads.get_mut(&id) {
+                    thread.timer = None;
+                    thread.ticks.clear();
+                    thread.is_program = None;
+                    (thread.seen_cpu_us, thread.since_cpu_us) = (cpu_us, cpu_us);
+                }
+                continue;
+            }
+            let new = || WatchedThread::new(if is_first { cpu_us } else { 0 });
+            let thread = threads.entry(id).or_insert_with(new);
+            if is_first {
+                // A thread that was watched before has kept its slot.
+                let slot = thread.slot;
+                *thread = WatchedThread { slot, ..WatchedThread::new(cpu_us) };
+            } else if cpu_us < thread.seen_cpu_us {
+                // Another thread has got the id.
+                thread.slot().into_iter().for_each(TickSlot::release);
+                *thread = WatchedThread::new(0);
+            }
+            (thread.seen_us, thread.seen_cpu_us) = (now_us, cpu_us);
+            if !has_handler {
+                thread.timer = None;
+            } else if thread.is_program.is_none() && cpu_us - thread.since_cpu_us >= MIN_THREAD_US {
+                let is_program = is_program(thread.read_name(id));
+                thread.is_program = Some(is_program);
+                if is_program {
+                    thread.arm(id, plan.interval_us, plan.bell);
+                }
+            }
+        }
+        find_stacks(threads);
+        plan.due = started + plan.pause.max(PAUSE_FACTOR * started.elapsed());
+    }
+
+    /// Takes what the threads did since the last call. Ended threads are told once.
+    pub(in crate::sampler::native) fn take(
+        &mut self,
+        unwinder: &mut Unwinder,
+        buffer: &mut Vec<u64>,
+    ) -> Vec<ThreadTicks> {
+        self.look();
+        self.threads.values_mut().for_each(|thread| thread.read(unwinder, buffer));
+        self.read_filling(unwinder, buffer);
+        let worked = self.threads.iter_mut().filter(|(_, thread)| thread.is_program == Some(true));
+        let list = worked.map(|(id, thread)| ThreadTicks {
+            thread: *id,
+            name: thread.read_name(*id).to_owned(),
+            since_cpu_us: thread.since_cpu_us,
+            ticks: mem::take(&mut thread.ticks),
+            seen_us: thread.seen_us,
+            seen_cpu_us: thread.seen_cpu_us,
+            has_ended: thread.has_ended,
+        });
+        let list = list.collect();
+        self.threads.retain(|_, thread| !thread.has_ended);
+        list
+    }
+}
+
+/// Finds the stacks of the threads that had their first tick.
+fn find_stacks(threads: &FxHashMap<u32, WatchedThread>) {
+    let mut wanted =
+        threads.values().filter_map(WatchedThread::slot).filter(|slot| slot.needs_stack());
+    if let Some(first) = wanted.next() {
+        let memory = data_ranges();
+        first.find_stack(&memory);
+        wanted.for_each(|slot| slot.find_stack(&memory));
+    }
+}
+
+/// Returns whether a thread is one of the program by its name: neither of this addon, nor V8's sampling thread.
+fn is_program(name: &str) -> bool {
+    !name.starts_with("cpu-prof") && !name.starts_with("v8:Prof")
+}
