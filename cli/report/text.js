@@ -33,6 +33,8 @@ const { TIME, SHARE, displayWidth, padEnd, cutEnd, cutStart } = require('../term
 /** Rows that every section gets: on a screen of 24 rows, and on a larger one. */
 const MIN_ROWS = { small: 2, large: 3 }
 const LARGE_SCREEN = 30
+/** The end of the name of a native function that has no name of its own. */
+const ADDRESS = /([+~]0x[0-9a-f]+| \(no table\))$/
 /** Lines of a section besides its rows: an empty line, the title and the heads of the columns. */
 const SECTION_LINES = 3
 /** A thread, or a time, below this share of the whole says little. */
@@ -295,7 +297,9 @@ function drawCost({ ms, others, name, place }, { most, whole }, layout, view) {
   const numbers = others.map((text) => text.padStart(TIME)).join(' ')
   const right = `${layout.bar > 0 ? ' ' : ''}${numbers}  `
   if (layout.place === 0) return `${left}${bar}${right}${cutStart(name, layout.name)}`
-  const shown = padEnd(cutEnd(name, layout.name), layout.name)
+  // The end tells functions without names apart.
+  const cut = ADDRESS.test(name) ? cutStart : cutEnd
+  const shown = padEnd(cut(name, layout.name), layout.name)
   return `${left}${bar}${right}${shown}  ${style(cutStart(place, layout.place), 'dim', view)}`
 }
 

@@ -50,19 +50,43 @@ impl fmt::Debug for BuildId {
     }
 }
 
-/// What stands between a module and an address.
-const PLUS: &str = "+0x";
+/// What stands between a module and the address of a function.
+const FUNCTION: &str = "+0x";
+/// What stands between a module and an address in a function whose beginning is not known.
+const WITHIN: &str = "~0x";
+
+/// End of the name of functions whose names and beginnings are not known.
+const NO_TABLE: &str = " (no table)";
 
 /// Returns the name of a function whose own name is not known yet: `libz.so.1+0x2f40`. `address` counts as in
 /// the module's file.
 pub(crate) fn address_name(module: &str, address: u64) -> String {
-    let file = module.rsplit('/').next().unwrap_or(module);
-    format!("{file}{PLUS}{address:x}")
+    format!("{}{FUNCTION}{address:x}", file_name(module))
+}
+
+/// Returns the name of a function of which an address is known, and not the beginning: `libz.so.1~0x2f40`.
+pub(crate) fn name_within(module: &str, address: u64) -> String {
+    format!("{}{WITHIN}{address:x}", file_name(module))
+}
+
+/// Returns the name that all functions of a module have whose names and beginnings are not known:
+/// `libz.so.1 (no table)`. None if the function is another.
+pub(crate) fn name_without_table(name: &str) -> Option<String> {
+    address_of(name).and_then(|_| Some(format!("{}{NO_TABLE}", name.rsplit_once(WITHIN)?.0)))
+}
+
+/// Returns whether a native function has a name of its own.
+pub fn is_named(name: &str) -> bool {
+    address_of(name).is_none() && !name.ends_with(NO_TABLE)
+}
+
+fn file_name(module: &str) -> &str {
+    module.rsplit('/').next().unwrap_or(module)
 }
 
 /// Returns the address that a function's name tells; none if the function has a name of its own.
 pub fn address_of(name: &str) -> Option<u64> {
-    let (_, digits) = name.rsplit_once(PLUS)?;
+    let (_, digits) = name.rsplit_once(FUNCTION).or_else(|| name.rsplit_once(WITHIN))?;
     u64::from_str_radix(digits, 16).ok()
 }
 
@@ -85,9 +109,17 @@ mod tests {
     #[test]
     fn an_address_stands_for_a_name() {
         assert_eq!(address_name("/usr/lib/libz.so.1", 0x2f40), "libz.so.1+0x2f40");
+        let within = name_within("/usr/lib/libz.so.1", 0x2f40);
+        assert_eq!(within, "libz.so.1~0x2f40");
+        assert_eq!(name_without_table(&within).unwrap(), "libz.so.1 (no table)");
+        assert_eq!(name_without_table("libz.so.1+0x2f40"), None);
+        assert_eq!(name_without_table("a~0xg"), None);
+        let names = ["libz.so.1+0x2f40", "libz.so.1~0x2f40", "libz.so.1 (no table)", "deflate"];
+        assert_eq!(names.map(is_named), [false, false, false, true]);
         for (name, address) in [
             ("libz.so.1+0x2f40", Some(0x2f40)),
             ("a+0x1+0x2", Some(2)),
+            ("libz.so.1~0x2f40", Some(0x2f40)),
             ("deflate", None),
             ("a+0x", None),
             ("a+0xg", None),

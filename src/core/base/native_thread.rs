@@ -4,6 +4,9 @@
 /// could be those of Node's.
 const FIRST: u32 = 10_000_000;
 
+/// The name of a native thread that has taken none.
+pub const UNNAMED: &str = "native thread";
+
 /// Returns the id of a native thread in traces, by the system's id.
 pub fn trace_id(os_id: u32) -> u32 {
     FIRST.saturating_add(os_id)

@@ -1,7 +1,9 @@
 //! Call frames: the functions that a stack consists of.
 
 use super::package::{NATIVE, is_users, package_of};
-use crate::base::native_code::{BuildId, address_name, address_of};
+use crate::base::native_code::{
+    BuildId, address_name, address_of, name_within, name_without_table,
+};
 
 /// Name of the part of a native stack that is not known.
 const TRUNCATED: &str = "(truncated)";
@@ -86,10 +88,26 @@ impl CallFrame {
         }
     }
 
+    /// Returns the frame of a native function at an address of a module, where it is not known at which address the
+    /// function begins.
+    pub fn within_module(path: &str, build: BuildId, script_id: u32, address: u64) -> Self {
+        let function_name = name_within(path, address);
+        Self { function_name, ..Self::in_module(path, build, script_id, address) }
+    }
+
+    /// Returns the frame that stands for all functions of a module whose beginnings are not known; none for other
+    /// frames.
+    pub fn without_table(&self) -> Option<Self> {
+        self.module()?;
+        let function_name = name_without_table(&self.function_name)?;
+        Some(Self { function_name, ..self.clone() })
+    }
+
     /// Returns the package of a module, where the path does not tell: a library of the system is no code of the
-    /// program.
+    /// program, nor is what an addon unpacks into the user's cache.
     pub(crate) fn package_of_module(path: &str) -> Option<Box<str>> {
-        let is_system = is_users(package_of(path)) && !path.ends_with(".node");
+        let is_programs = path.ends_with(".node") && !path.contains("/.cache/");
+        let is_system = is_users(package_of(path)) && !is_programs;
         is_system.then(|| NATIVE.into())
     }
 

@@ -17,6 +17,7 @@ use cpu_prof_core::format::trace::event::event_names::FRAMES;
 use cpu_prof_core::format::trace::event::head::Member;
 use cpu_prof_core::format::trace::read::process_names::TraceNames;
 use cpu_prof_core::format::trace::scan::SoundItem;
+use cpu_prof_core::format::trace::write::thread_names::thread_name;
 use cpu_prof_core::profile::session::Process;
 
 /// The names of a process and its threads.
@@ -49,8 +50,7 @@ pub(super) fn choose_threads(inputs: &MergeInputs<'_>) -> Result<ChosenThreads, 
         let has_process = filter.has_process(*pid, [command.as_str()]);
         for (tid, name) in threads.iter().filter(|_| has_process) {
             let name = match (name.as_str(), *tid) {
-                ("", 0) => "main".to_owned(),
-                ("", tid) if is_recorded => format!("worker {tid}"),
+                ("", tid) if is_recorded || tid == 0 => thread_name(tid, None),
                 ("", tid) => format!("thread {tid}"),
                 (name, _) => name.to_owned(),
             };

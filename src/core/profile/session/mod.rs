@@ -20,6 +20,7 @@ use rustc_hash::FxHashMap;
 
 use self::met_condition::MetCondition;
 use super::frame_table::FrameTable;
+use crate::base::native_thread::os_id;
 use crate::base::settings::start::StartReason;
 use crate::profile::ending::ProcessEnding;
 use crate::profile::label::{labelled, pid_mark};
@@ -277,6 +278,18 @@ impl Thread {
     /// Returns the last end of a recording: microseconds.
     pub fn end_us(&self) -> i64 {
         self.profiles.iter().map(|profile| profile.end_us).max().unwrap_or(0)
+    }
+
+    /// Returns whether the thread runs no JavaScript, and was sampled beside those that do.
+    pub fn is_native(&self) -> bool {
+        self.native_name().is_some()
+    }
+
+    /// Returns the name of a thread that runs no JavaScript, without its id; none for other threads.
+    pub fn native_name(&self) -> Option<&str> {
+        let id = os_id(self.id)?;
+        // Other tools have large ids too.
+        self.name.strip_suffix(&format!(" ({id})"))
     }
 
     /// Returns whether the thread is the main thread of its process.

@@ -72,8 +72,6 @@ impl RecordingWriter {
     ) -> Self {
         let OutputFiles { trace, cpuprofile, lanes, start_us } = files;
         let tells_ending = link.is_main && config.categories.processes;
-        let side_events = SideEvents::new(config, idle.is_some());
-        let passes = WindowPasses::new(config, start_us, idle);
         Self {
             link,
             flush_interval: config.flush_interval(source),
@@ -83,8 +81,8 @@ impl RecordingWriter {
             tree: CallTree::new(config.max_nodes),
             written: WrittenTime::starting_at(start_us),
             restarts: 0,
-            passes,
-            side_events,
+            side_events: SideEvents::new(config, idle.is_some()),
+            passes: WindowPasses::new(config, start_us, idle),
             lanes: lanes.filter(|_| source == Source::V8).map(NativeLanes::new),
             tells_ending,
             name: None,

@@ -202,9 +202,13 @@ impl Module {
         Some(address.wrapping_add(offset).wrapping_sub(*start))
     }
 
-    /// Returns the frame of the function at an address.
-    pub(super) fn frame(&self, address: u64) -> CallFrame {
-        let frame = CallFrame::in_module(&self.path, self.build, self.script_id, address);
+    /// Returns the frame of the function at an address. `is_start` tells that the function begins there.
+    pub(super) fn frame(&self, address: u64, is_start: bool) -> CallFrame {
+        let frame = match is_start {
+            true => CallFrame::in_module,
+            false => CallFrame::within_module,
+        };
+        let frame = frame(&self.path, self.build, self.script_id, address);
         match self.names.get(&address) {
             Some(name) => CallFrame { function_name: name.clone(), ..frame },
             None => frame,

@@ -147,7 +147,9 @@ impl Unwinder {
             let rule = self.modules.rule(module, address);
             let function = rule.as_ref().map_or(address, |rule| rule.function);
             let Some(module_of) = self.modules.module(module) else { return StackEnd::Cut };
-            let number = self.functions.number(module, function, || module_of.frame(function));
+            let number = self
+                .functions
+                .number(module, function, || module_of.frame(function, rule.is_some()));
             let Some(number) = number else { return StackEnd::Cut };
             functions.push(number);
             let (Some(rule), Some(table)) = (rule, &module_of.table) else { return StackEnd::Cut };

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::merge::inputs::recorded_processes::RecordedProcess;
 use crate::read::ancestry::StartTimes;
 use crate::read::sniff::RecordingFile;
+use cpu_prof_core::base::native_thread::os_id;
 use cpu_prof_core::format::trace::write::events::Events;
 use cpu_prof_core::format::trace::write::process_span::ProcessSpan;
 use cpu_prof_core::profile::ending::ProcessEnding;
@@ -16,7 +17,8 @@ pub(crate) fn describe(process: &RecordedProcess, about: &mut Map<String, Value>
         let (tid, start_us) = (recording.tid, recording.start_us);
         json!({ "tid": tid, "startUs": start_us, "endUs": recording.known_end_us() })
     };
-    let workers = process.threads.iter().filter(|(tid, _)| **tid != 0);
+    let is_worker = |tid: u32| tid != 0 && os_id(tid.into()).is_none();
+    let workers = process.threads.iter().filter(|(tid, _)| is_worker(**tid));
     let workers: Vec<Value> = workers.flat_map(|(_, recordings)| recordings).map(span).collect();
     about.insert("endUs".into(), process.span_us().1.into());
     if !workers.is_empty() {

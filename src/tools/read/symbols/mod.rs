@@ -88,8 +88,13 @@ impl Symbols {
         }
     }
 
-    /// Returns the frame of a native function with its name; none for other frames, and if no name is known.
+    /// Returns the frame of a native function with its name; none for other frames, and if no name is known. The
+    /// functions without a name of which nothing tells where they begin have one frame for all of a module.
     pub(crate) fn frame(&mut self, frame: &CallFrame) -> Option<CallFrame> {
+        self.named(frame).or_else(|| frame.without_table())
+    }
+
+    fn named(&mut self, frame: &CallFrame) -> Option<CallFrame> {
         let (build, address) = (frame.module()?, frame.address()?);
         if !build.is_known() || self.time > MOST_TIME {
             return None;

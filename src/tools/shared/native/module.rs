@@ -132,8 +132,18 @@ fn addon_of<'a>(path: &'a str, name: &'a str) -> &'a str {
     };
     let end = name.match_indices(['-', '.']).find(is_system).map_or(name.len(), |(at, _)| at);
     let short = if end == 0 { name } else { &name[..end] };
+    if is_hash(short) {
+        let folders = path.rsplit('/').skip(1);
+        let is_version = |folder: &&str| folder.strip_prefix('v').is_some_and(is_number);
+        return folders.skip_while(is_version).next().unwrap_or(short);
+    }
     let package = package_of(path);
     if COMMON_NAMES.contains(&short) && !is_users(package) { package } else { short }
+}
+
+/// Returns whether a name is only a sum of a file's contents.
+fn is_hash(name: &str) -> bool {
+    name.len() >= 32 && name.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
 
 /// Returns the library in an executable that a function is of; none for the executable's own.
@@ -251,6 +261,10 @@ mod tests {
             ("/r/node_modules/esm/build/Release/addon.node", "esm"),
             ("/r/build/Release/addon.node", "addon"),
             ("/r/.linux-x64.node", ".linux-x64"),
+            (
+                "/r/.cache/swc-native-0/v1/072bb3b281a77d086a53984a212b23047a70612.node",
+                "swc-native-0",
+            ),
             ("/lib/libvips-cpp.so.8.18.7", "libvips-cpp"),
             ("/lib/x86_64-linux-gnu/libc.so.6", "libc"),
             ("/lib/libc-2.31.so", "libc"),

@@ -5,7 +5,8 @@ use super::evidence::Evidence;
 use super::words;
 use super::work::work;
 
-/// `98 % of the CPU went to native threads, mostly libvips, started by sharp in resize.js:14.`
+/// `98 % of the CPU went to native threads, mostly OpenSSL (sha512_block), started by crypto.pbkdf2 in hash
+/// (a.js:3).`
 pub(super) fn native_threads(evidence: &Evidence<'_>) -> Option<String> {
     let cpu = evidence.cpu?;
     let all_us = (cpu.javascript_us + cpu.native_us + cpu.others_us.unwrap_or(0)) as f64;
@@ -17,8 +18,13 @@ pub(super) fn native_threads(evidence: &Evidence<'_>) -> Option<String> {
     }
     let percent = words::percent(part);
     let is_most = |us: u64| us as f64 >= 0.5 * cpu.native_us as f64;
+    let code = evidence.native_code.as_ref().map(|code| match &code.function {
+        Some(function) => format!(", mostly {} ({})", code.module, words::shortened(function)),
+        None => format!(", mostly {}", code.module),
+    });
     let Some(threads) = evidence.largest_native.filter(|threads| is_most(threads.cpu_us)) else {
-        return Some(format!("{percent} of the CPU went to native threads."));
+        let code = code.unwrap_or_default();
+        return Some(format!("{percent} of the CPU went to native threads{code}."));
     };
     // With several causes, none is known for sure.
     let started = match threads.started_by.as_slice() {
@@ -30,6 +36,7 @@ pub(super) fn native_threads(evidence: &Evidence<'_>) -> Option<String> {
     };
     // Threads without a name of their own can be of several kinds.
     let name = match threads.name.as_str() {
+        _ if code.is_some() => code.unwrap_or_default(),
         name if name.contains("unnamed") || name.contains(" or ") => String::new(),
         name => format!(", mostly {}", words::shortened(name)),
     };

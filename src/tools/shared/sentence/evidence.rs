@@ -2,6 +2,7 @@
 
 use super::culprit::{WorkFacts, work};
 use super::death::{Death, death};
+use super::native_code::{NativeCode, native_code};
 use crate::read::load::Loaded;
 use crate::read::originals::source_lines::SourceLines;
 use crate::read::wall::share::Wall;
@@ -33,6 +34,8 @@ pub(crate) struct Evidence<'a> {
     pub(super) starts_us: f64,
     /// Native threads of one name and process with the most CPU time; none if no process tells them.
     pub(super) largest_native: Option<&'a ReportNative<'a>>,
+    /// What native threads executed most; none if they were not sampled.
+    pub(super) native_code: Option<NativeCode>,
     /// Process with the most CPU time of other programs, by its index, and that time: microseconds.
     pub(super) starter_of_others: Option<(usize, u64)>,
     /// Time in which processes were stopped, microseconds.
@@ -85,6 +88,7 @@ impl<'a> Evidence<'a> {
             }),
             starts_us: session.processes.iter().map(start_us).sum(),
             largest_native: native.max_by_key(|threads| threads.cpu_us),
+            native_code: native_code(session, launchers, index),
             starter_of_others: others.max_by_key(|(_, us)| *us),
             // The system does not count a stop as waiting for a core.
             stopped_us: (times.waiting_us.unwrap_or(0) as f64 - waited_us).max(0.0),

@@ -6,6 +6,7 @@ mod death;
 mod elsewhere;
 mod evidence;
 mod labels;
+mod native_code;
 mod rules;
 mod words;
 mod work;

@@ -4,7 +4,7 @@
 //! time. DevTools knows a main thread by the name `CrRendererMain`; so a main thread has two names.
 
 use super::event::{At, Event};
-use crate::base::native_thread::os_id;
+use crate::base::native_thread::{UNNAMED, os_id};
 use crate::format::trace::event::head::EventHead;
 use crate::profile::label::{labelled, shortened};
 
@@ -87,7 +87,7 @@ pub fn worker_name(
 /// that of a worker or a native thread, if it has one.
 pub fn thread_name(tid: u32, name: Option<&str>) -> String {
     if let Some(os_id) = os_id(tid.into()) {
-        let name = name.filter(|name| !name.is_empty()).unwrap_or("native thread");
+        let name = name.filter(|name| !name.is_empty()).unwrap_or(UNNAMED);
         return format!("{} ({os_id})", shortened(name));
     }
     match name {

@@ -1,0 +1,64 @@
+//! The native code that the native threads of a run executed.
+
+use rustc_hash::FxHashMap;
+
+use crate::shared::frame_index::FrameIndex;
+use crate::shared::native::module::module_of;
+use cpu_prof_core::base::native_code::is_named;
+use cpu_prof_core::profile::session::Session;
+
+/// Part of the time that a module needs to be named.
+const MOST: f64 = 0.5;
+/// Part of the time that a function of the module needs to be named.
+const NOTABLE: f64 = 0.25;
+
+/// What native threads executed most.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct NativeCode {
+    /// Word for the module or library with most of the time.
+    pub module: String,
+    /// Function of that module with a notable part of the time.
+    pub function: Option<String>,
+}
+
+/// Returns the code that the native threads of all processes but launchers executed most; none if they were not
+/// sampled, or if no module has most of the time.
+pub(super) fn native_code(
+    session: &Session,
+    launchers: &[bool],
+    index: &FrameIndex,
+) -> Option<NativeCode> {
+    let mut functions: FxHashMap<usize, u64> = FxHashMap::default();
+    let shown = session.processes.iter().zip(launchers).filter(|(_, is_launcher)| !**is_launcher);
+    let threads =
+        shown.flat_map(|(process, _)| &process.threads).filter(|thread| thread.is_native());
+    for profile in threads.flat_map(|thread| &thread.profiles) {
+        for (node, times) in profile.timed_nodes() {
+            if let Some(function) = index.function(node.frame) {
+                let us = functions.entry(function).or_default();
+                *us = us.saturating_add(times.self_us);
+            }
+        }
+    }
+    let all_us: u64 = functions.values().sum();
+    let mut modules: FxHashMap<_, u64> = FxHashMap::default();
+    let place = |function: usize| index.place(function);
+    let module = |function: usize| module_of(place(function).file, place(function).name);
+    for (function, us) in functions.iter().filter(|(function, _)| index.is_in_module(**function)) {
+        *modules.entry(module(*function)).or_default() += us;
+    }
+    let (most, us) =
+        modules.into_iter().max_by(|(a, a_us), (b, b_us)| (a_us, b).cmp(&(b_us, a)))?;
+    if (us as f64) < MOST * all_us as f64 {
+        return None;
+    }
+    let of_module = functions
+        .iter()
+        .filter(|(function, _)| index.is_in_module(**function) && module(**function) == most);
+    let largest = of_module.max_by_key(|(function, us)| (**us, **function));
+    let named = largest.filter(|(function, us)| {
+        **us as f64 >= NOTABLE * all_us as f64 && is_named(place(**function).name)
+    });
+    let function = named.map(|(function, _)| place(*function).name.to_owned());
+    Some(NativeCode { module: most.into_owned(), function })
+}
