@@ -100,8 +100,8 @@ impl RecordingWriter {
         }
     }
 
-    /// Writes what native threads did, if they are sampled.
-    fn write_lanes(&mut self, is_last: bool, events: &mut Events) {
+    /// Writes what native threads did, if they are sampled. `is_last` tells that there is no later time.
+    pub(crate) fn write_lanes(&mut self, is_last: bool, events: &mut Events) {
         if let Some(lanes) = &mut self.lanes {
             lanes.write(self.side_events.native.as_ref(), is_last, events);
         }
@@ -109,7 +109,6 @@ impl RecordingWriter {
 
     /// Writes a window. `events` is a buffer.
     pub(crate) fn write(&mut self, taken: TakenWindow, events: &mut Events) {
-        self.write_lanes(false, events);
         let TakenWindow { window, memory, pause, circumstances } = taken;
         let mut window = self.read(window, circumstances.was_waiting);
         let cpu = self.link.thread.times();
@@ -187,7 +186,6 @@ impl RecordingWriter {
         if self.link.has_failed.get() {
             return;
         }
-        self.write_lanes(false, events);
         self.keep_file(false);
         self.resume(events);
         if !self.link.program_events.is_empty() {

@@ -266,6 +266,8 @@ impl WriterLoop {
                 continue;
             }
             recording.postpone(now);
+            // Also while the thread itself is busy in one call.
+            recording.output.write_lanes(false, &mut self.events);
             if recording.is_idle() {
                 recording.output.extend(&mut self.events);
             } else {

@@ -8,8 +8,6 @@ mod function_path;
 mod function_table;
 mod notes;
 mod shortened;
-#[cfg(test)]
-mod tests;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -187,3 +185,6 @@ impl Symbols {
         self.symbols_left = self.symbols_left.saturating_sub(table.len());
     }
 }
+
+#[cfg(test)]
+mod tests;

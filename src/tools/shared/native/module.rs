@@ -133,9 +133,9 @@ fn addon_of<'a>(path: &'a str, name: &'a str) -> &'a str {
     let end = name.match_indices(['-', '.']).find(is_system).map_or(name.len(), |(at, _)| at);
     let short = if end == 0 { name } else { &name[..end] };
     if is_hash(short) {
-        let folders = path.rsplit('/').skip(1);
-        let is_version = |folder: &&str| folder.strip_prefix('v').is_some_and(is_number);
-        return folders.skip_while(is_version).next().unwrap_or(short);
+        let is_version = |folder: &str| folder.strip_prefix('v').is_some_and(is_number);
+        let folder = path.rsplit('/').skip(1).find(|folder| !is_version(folder));
+        return folder.unwrap_or(short);
     }
     let package = package_of(path);
     if COMMON_NAMES.contains(&short) && !is_users(package) { package } else { short }

@@ -33,7 +33,7 @@ const MAX_EARLY: usize = 7;
 const EARLY_NAME: &str = "V8Worker";
 
 /// The native threads of a process, as they were at the last look.
-pub(in crate::record::output) struct NativeThreads {
+pub(crate) struct NativeThreads {
     threads: FxHashMap<u32, KnownThread>,
     /// Names that the main thread has had: a thread of such a name has taken none.
     main_names: FxHashSet<String>,
@@ -62,7 +62,7 @@ struct KnownThread {
 impl NativeThreads {
     /// Looks at the threads for the first time; none where the system does not list them. What they used
     /// before is not counted.
-    pub(in crate::record::output) fn now() -> Option<Self> {
+    pub(crate) fn now() -> Option<Self> {
         let ids = system::thread_ids()?;
         let now_us = system::now_us();
         let mut known = Self {
@@ -89,7 +89,7 @@ impl NativeThreads {
     }
 
     /// Looks at the threads again, unless it is too soon. `is_last` tells that there is no later look.
-    pub(in crate::record::output) fn look(&mut self, is_last: bool) {
+    pub(crate) fn look(&mut self, is_last: bool) {
         let now_us = system::now_us();
         if now_us < self.due_us && !is_last {
             return;
@@ -138,7 +138,7 @@ impl NativeThreads {
     }
 
     /// Returns what a thread is called by the name that it has; empty if it has taken none.
-    pub(in crate::record::output) fn shown_name(&self, id: u32, name: &str) -> String {
+    pub(crate) fn shown_name(&self, id: u32, name: &str) -> String {
         let is_early = || self.threads.get(&id).is_some_and(|thread| thread.is_early);
         match self.main_names.contains(name) {
             true if is_early() => EARLY_NAME.to_owned(),
@@ -158,11 +158,7 @@ impl NativeThreads {
 
     /// Returns what the threads have used until now and was not told; none if that is nothing to speak of.
     /// `to_us` is the time that the file gets to.
-    pub(in crate::record::output) fn untold(
-        &self,
-        to_us: i64,
-        is_last: bool,
-    ) -> Option<NativeSpan> {
+    pub(crate) fn untold(&self, to_us: i64, is_last: bool) -> Option<NativeSpan> {
         let mut names: BTreeMap<&str, (u32, i64)> = BTreeMap::new();
         for thread in self.threads.values().filter(|thread| thread.untold_us > 0) {
             let (count, us) = names.entry(&thread.name).or_default();
@@ -184,7 +180,7 @@ impl NativeThreads {
     }
 
     /// Notes that what was untold is told up to a time. Names of little time go on being counted.
-    pub(in crate::record::output) fn told(&mut self, span: &NativeSpan) {
+    pub(crate) fn told(&mut self, span: &NativeSpan) {
         self.since_us = span.to_us;
         let names: Vec<&str> = span.threads.iter().map(|NativeUse(name, ..)| &**name).collect();
         for thread in self.threads.values_mut() {

@@ -41,7 +41,7 @@ pub(crate) struct LanePlan {
 }
 
 /// The traces of the native threads.
-pub(in crate::record::output) struct NativeLanes {
+pub(crate) struct NativeLanes {
     /// None before the first look, and if the threads cannot be sampled.
     ticks: Option<NativeTicks>,
     plan: LanePlan,
@@ -55,7 +55,7 @@ pub(in crate::record::output) struct NativeLanes {
 
 impl LanePlan {
     /// Returns what is needed for traces beside that of a main thread.
-    pub(in crate::record::output) fn new(
+    pub(crate) fn new(
         config: &Config,
         names: &FileNames,
         info: &ThreadInfo,
@@ -85,13 +85,13 @@ impl LanePlan {
 
 impl NativeLanes {
     /// Returns no traces, of threads that are not sampled.
-    pub(in crate::record::output) fn new(plan: LanePlan) -> Self {
+    pub(crate) fn new(plan: LanePlan) -> Self {
         let (lanes, waiting) = (FxHashMap::default(), FxHashMap::default());
         Self { ticks: None, plan, lanes, free: Vec::new(), waiting }
     }
 
     /// Begins to sample the threads, unless another recording does.
-    pub(in crate::record::output) fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         match NativeTicks::sample(self.plan.config.interval_us, recorded_threads) {
             Ok(ticks) => self.ticks = ticks,
             Err(error) => warn_once(&error),
@@ -100,7 +100,7 @@ impl NativeLanes {
 
     /// Writes what the threads did up to now. `cpu_use` knows their names. `is_last` tells that there is no later
     /// time.
-    pub(in crate::record::output) fn write(
+    pub(crate) fn write(
         &mut self,
         cpu_use: Option<&NativeThreads>,
         is_last: bool,
@@ -173,22 +173,17 @@ impl NativeLanes {
     }
 
     /// Writes the ends of the traces.
-    pub(in crate::record::output) fn end(
-        &mut self,
-        end_us: i64,
-        is_provisional: bool,
-        events: &mut Events,
-    ) {
+    pub(crate) fn end(&mut self, end_us: i64, is_provisional: bool, events: &mut Events) {
         self.all_mut().for_each(|lane| lane.end(end_us, is_provisional, events));
     }
 
     /// Keeps the history of all, and what comes until a time, microseconds.
-    pub(in crate::record::output) fn hold(&mut self, until_us: i64) {
+    pub(crate) fn hold(&mut self, until_us: i64) {
         self.all_mut().for_each(|lane| lane.trace.hold(until_us));
     }
 
     /// Adds what the traces hold.
-    pub(in crate::record::output) fn add_to(&self, totals: &mut RecordingTotals) {
+    pub(crate) fn add_to(&self, totals: &mut RecordingTotals) {
         for trace in self.lanes.values().chain(&self.free).map(|lane| &lane.trace) {
             let contents = trace.kept_contents();
             totals.files.extend(trace.paths());

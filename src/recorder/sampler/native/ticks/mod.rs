@@ -4,5 +4,4 @@
 mod slot;
 mod watched_threads;
 
-pub(super) use self::watched_threads::WatchedThreads;
-pub(crate) use self::watched_threads::{ThreadTicks, Tick};
+pub(crate) use self::watched_threads::{ThreadTicks, Tick, WatchedThreads};

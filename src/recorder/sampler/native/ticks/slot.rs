@@ -20,7 +20,7 @@ const RING_BYTES: usize = 512 << 10;
 /// The most searches for the stack of a thread.
 const MAX_FAILURES: u32 = 5;
 
-static ALL: [TickSlot; SLOTS] = [const { TickSlot::FREE }; SLOTS];
+static ALL: [TickSlot; SLOTS] = [const { TickSlot::free() }; SLOTS];
 
 /// The place of a thread.
 pub(super) struct TickSlot {
@@ -38,13 +38,15 @@ pub(super) struct TickSlot {
 }
 
 impl TickSlot {
-    const FREE: Self = Self {
-        thread: AtomicU32::new(0),
-        on_stack: AtomicU64::new(0),
-        data: AtomicU64::new(0),
-        failures: AtomicU32::new(0),
-        ring: OnceLock::new(),
-    };
+    const fn free() -> Self {
+        Self {
+            thread: AtomicU32::new(0),
+            on_stack: AtomicU64::new(0),
+            data: AtomicU64::new(0),
+            failures: AtomicU32::new(0),
+            ring: OnceLock::new(),
+        }
+    }
 
     /// Gives a thread a slot, and returns its number; none if all are taken. One thread at a time may call this.
     pub(super) fn take(thread: u32, bell: Bell) -> Option<usize> {

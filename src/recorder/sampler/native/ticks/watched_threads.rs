@@ -65,7 +65,7 @@ pub(crate) struct ThreadTicks {
 
 /// The native threads of this process. Slots of threads that live stay taken when nobody wants the ticks.
 #[derive(Default)]
-pub(in crate::sampler::native) struct WatchedThreads {
+pub(crate) struct WatchedThreads {
     threads: FxHashMap<u32, WatchedThread>,
     /// None while nobody wants the ticks.
     plan: Option<TickPlan>,
@@ -172,7 +172,7 @@ impl WatchedThread {
 impl WatchedThreads {
     /// Lets the threads be watched. Returns whether they are: not if they were already. `others` returns the ids
     /// of the threads that are sampled otherwise.
-    pub(in crate::sampler::native) fn start(
+    pub(crate) fn start(
         &mut self,
         interval_us: u32,
         bell: Bell,
@@ -190,7 +190,7 @@ impl WatchedThreads {
     }
 
     /// Lets the threads alone again.
-    pub(in crate::sampler::native) fn stop(&mut self) {
+    pub(crate) fn stop(&mut self) {
         self.plan = None;
         for thread in self.threads.values_mut() {
             thread.timer = None;
@@ -200,24 +200,20 @@ impl WatchedThreads {
     }
 
     /// Returns the time until the next look; none if the threads are not watched.
-    pub(in crate::sampler::native) fn pause(&self) -> Option<Duration> {
+    pub(crate) fn pause(&self) -> Option<Duration> {
         let plan = self.plan.as_ref()?;
         Some(plan.due.saturating_duration_since(Instant::now()).max(Duration::from_millis(1)))
     }
 
     /// Looks at the threads, if it is time.
-    pub(in crate::sampler::native) fn look_when_due(&mut self) {
+    pub(crate) fn look_when_due(&mut self) {
         if self.plan.as_ref().is_some_and(|plan| plan.due <= Instant::now()) {
             self.look();
         }
     }
 
     /// Follows the stacks of each thread whose ring fills up, and of those that have ended.
-    pub(in crate::sampler::native) fn read_filling(
-        &mut self,
-        unwinder: &mut Unwinder,
-        buffer: &mut Vec<u64>,
-    ) {
+    pub(crate) fn read_filling(&mut self, unwinder: &mut Unwinder, buffer: &mut Vec<u64>) {
         for thread in self.threads.values_mut() {
             let is_filling = thread.ring().is_some_and(StackRing::is_filling);
             if is_filling || thread.has_ended {
@@ -303,7 +299,7 @@ impl WatchedThreads {
     }
 
     /// Takes what the threads did since the last call. Ended threads are told once.
-    pub(in crate::sampler::native) fn take(
+    pub(crate) fn take(
         &mut self,
         unwinder: &mut Unwinder,
         buffer: &mut Vec<u64>,
