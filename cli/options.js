@@ -47,7 +47,7 @@ function addFilters(command, { hasSlice = true } = {}) {
       checkLabel,
     ),
     sourceMapsOption(),
-    listOption('--symbols <folder>', 'a folder with the symbols of native modules'),
+    symbolsOption(),
   ]
   for (const option of options) command.addOption(option)
   return command
@@ -96,6 +96,10 @@ function sourceMapsOption() {
   return new Option('--no-source-maps', 'places in the code that ran, not in its sources')
 }
 
+function symbolsOption() {
+  return listOption('--symbols <folder>', 'a folder with the symbols of native modules')
+}
+
 /** Returns the end of a help. @param {string[]} lines */
 function examples(lines) {
   return `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`
@@ -141,6 +145,9 @@ function addTargets(command) {
     .option('--tree', 'also the processes below each')
 }
 
+const CATEGORIES = 'categories'
+const NATIVE_HELP = 'also native functions and threads: the category native beside the others'
+
 /**
  * Adds the settings of a recording as options. Returns those that are given, without the folder, once
  * the command is called.
@@ -159,7 +166,12 @@ function addSettings(program, command, { without = [], hasDefaults = true } = {}
         if (name !== 'dir') settings[name] = given
         return given
       })
+      if (name === CATEGORIES) command.option('--native', NATIVE_HELP)
     }
+  })
+  command.hook('preAction', () => {
+    const given = settings[CATEGORIES] ?? process.env.CPU_PROF_CATEGORIES
+    if (command.opts().native) settings[CATEGORIES] = given ? `${given},native` : '+native'
   })
   return settings
 }
@@ -197,4 +209,5 @@ module.exports = {
   parseLength,
   quietOption,
   sourceMapsOption,
+  symbolsOption,
 }

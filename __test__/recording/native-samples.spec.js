@@ -59,7 +59,7 @@ const HASHING = `
 
 /** Returns the name of the thread of a trace without its process. @param {Trace} trace */
 function nameOf({ events }) {
-  const names = events.filter(({ name, ts }) => name === 'thread_name' && ts > 0)
+  const names = events.filter((/** @type {any} */ { name, ts }) => name === 'thread_name' && ts > 0)
   return String(names[names.length - 1]?.args.name).replace(/^.* - /, '')
 }
 
@@ -125,7 +125,7 @@ test('the pool of libuv is in reports: threads, functions, and who asked for the
   const merged = path.join(temporaryDirectory(), 'merged.trace.json')
   await merge(files, merged)
   for (const inputs of [files, [merged]]) {
-    const { processes, modules } = await report(inputs)
+    const { processes, modules = [] } = await report(inputs)
     assert.equal(processes[0].threads.length, 5)
     const [first] = modules
     assert.equal(first.name, 'OpenSSL', JSON.stringify(modules))

@@ -7,6 +7,7 @@ const {
   addSettings,
   examples,
   sourceMapsOption,
+  symbolsOption,
   parseCount,
   quietOption,
 } = require('../options.js')
@@ -36,6 +37,7 @@ function define(program) {
     )
     .option('--warmup <n>', 'with --repeat, runs before that do not count', parseCount)
     .addOption(sourceMapsOption())
+    .addOption(symbolsOption())
     .addOption(quietOption())
   const settings = addSettings(program, command)
   command

@@ -25,6 +25,7 @@ const { progress } = require('../terminal/progress.js')
  * @property {string} [dir]
  * @property {boolean} [keepRecordings]
  * @property {boolean} sourceMaps
+ * @property {string[]} [symbols]
  * @property {boolean} [quiet]
  *
  * @typedef {ReturnType<typeof planResult>} Plan
@@ -56,7 +57,7 @@ async function writeResult(recordings, { toStdout, finalDir, output, html }, opt
     fail('nothing was recorded')
     return true
   }
-  const { quiet, sourceMaps } = options
+  const { quiet, sourceMaps, symbols } = options
   const cwd = workingDirectory()
   const bar = progress(`merging ${formatCount(recordings.length, 'file')}`)
   let merged
@@ -64,7 +65,7 @@ async function writeResult(recordings, { toStdout, finalDir, output, html }, opt
     if (output === undefined) createFolder(finalDir)
     const trace = output ?? hiddenName(finalDir)
     const onProgress = quiet ? undefined : bar.update
-    merged = await merge(recordings, trace, { sourceMaps, onProgress })
+    merged = await merge(recordings, trace, { sourceMaps, symbols, onProgress })
     if (output === undefined) merged.files = [nameTrace(trace)]
   } catch (error) {
     fail(`no trace: ${messageOf(error)}`)
@@ -73,7 +74,7 @@ async function writeResult(recordings, { toStdout, finalDir, output, html }, opt
     bar.end()
   }
   printProblems(merged)
-  const view = { sourceMaps, html, quiet }
+  const view = { sourceMaps, symbols, html, quiet }
   if (!quiet) {
     await printReport(recordings, cwd, view, merged.notes)
     if (!toStdout) printTrace(merged, cwd)

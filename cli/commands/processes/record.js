@@ -11,6 +11,7 @@ const {
   parseLength,
   quietOption,
   sourceMapsOption,
+  symbolsOption,
   STARTS,
 } = require('../../options.js')
 
@@ -45,6 +46,7 @@ function define(program) {
     .option('--keep-recordings', 'keep the recordings in --dir')
     .addOption(inspectorOption())
     .addOption(sourceMapsOption())
+    .addOption(symbolsOption())
     .addOption(quietOption())
   const settings = addSettings(program, command, {
     without: [...STARTS, ...OF_FILES],

@@ -135,12 +135,12 @@ function identityOf(file) {
 }
 
 /** Merges the recordings into a trace, with the command's ending. @param {string[]} recordings @param {string} output @param {Run} run */
-async function mergeRecordings(recordings, output, { ending, sourceMaps }) {
+async function mergeRecordings(recordings, output, { ending, sourceMaps, symbols }) {
   const { pid, code, signal } = ending
   const bar = progress(`merging ${formatCount(recordings.length, 'file')}`)
   try {
     const exit = pid === undefined ? undefined : { pid, code, signal }
-    return await merge(recordings, output, { exit, sourceMaps, onProgress: bar.update })
+    return await merge(recordings, output, { exit, sourceMaps, symbols, onProgress: bar.update })
   } finally {
     bar.end()
   }

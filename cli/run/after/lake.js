@@ -11,7 +11,7 @@ const { printStatus, messageOf } = require('../../terminal/output.js')
  * @param {import('./collect.js').Run} run
  */
 async function addToLake(recordings, run) {
-  const { lake, quiet, tellsLake = !quiet, sourceMaps, plannedMs, finalDir } = run
+  const { lake, quiet, tellsLake = !quiet, sourceMaps, symbols, plannedMs, finalDir } = run
   if (lake === undefined) return
   const cwd = workingDirectory()
   const name = formatPath(lake, cwd)
@@ -20,7 +20,7 @@ async function addToLake(recordings, run) {
     const { openStore } = require('../../fleet/store.js')
     const { addedText } = require('../../fleet/text.js')
     const circumstances = { recordedIn: cwd || undefined, cwd, knownMs: plannedMs }
-    const adding = { given: {}, circumstances, selection: { sourceMaps } }
+    const adding = { given: {}, circumstances, selection: { sourceMaps, symbols } }
     const added = await addRun(openStore(lake), recordings, adding)
     for (const note of added.tables.notes) if (tellsLake) printStatus(note)
     if (tellsLake) printStatus(addedText(added, name))

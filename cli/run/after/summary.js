@@ -18,6 +18,8 @@ const { printStatus, writeStderr, messageOf } = require('../../terminal/output.j
 const { screen } = require('../../terminal/width.js')
 const { quotePath } = require('../../terminal/shell.js')
 
+/** @typedef {{ sourceMaps: boolean, symbols?: string[] }} Reading */
+
 /** Lines of the report, so that the end of the command's own output stays on the screen. */
 const MAX_LINES = 44
 
@@ -28,14 +30,14 @@ function describeRecordings(count, place) {
 
 /**
  * Prints the report.
- * @param {string[]} recordings @param {string} cwd @param {{ sourceMaps: boolean }} options
+ * @param {string[]} recordings @param {string} cwd @param {Reading} options
  * @param {string[]} printedNotes the notes that the user has seen
  */
-async function printReport(recordings, cwd, { sourceMaps }, printedNotes) {
+async function printReport(recordings, cwd, { sourceMaps, symbols }, printedNotes) {
   try {
     const { columns, rows = MAX_LINES, colours } = screen(process.stderr)
     const lines = Math.min(MAX_LINES, rows - 4)
-    const result = await report(recordings, { top: MAX_ROWS, sourceMaps })
+    const result = await report(recordings, { top: MAX_ROWS, sourceMaps, symbols })
     for (const note of result.notes) if (!printedNotes.includes(note)) printStatus(note)
     writeStderr(`\n${renderText(result, { columns, lines, colours, cwd })}\n`)
   } catch (error) {
@@ -46,14 +48,14 @@ async function printReport(recordings, cwd, { sourceMaps }, printedNotes) {
 /**
  * Writes the page for a browser, if one is wanted.
  * @param {string[]} recordings @param {string} cwd
- * @param {{ html?: string, quiet?: boolean, sourceMaps: boolean }} options
+ * @param {Reading & { html?: string, quiet?: boolean }} options
  */
-async function writePage(recordings, cwd, { html, quiet, sourceMaps }) {
+async function writePage(recordings, cwd, { html, quiet, sourceMaps, symbols }) {
   if (html === undefined) return
   const { pageData } = require('../../../lib/offline.js')
   const { writeHtml } = require('../../report/html.js')
   try {
-    await writeHtml(html, () => pageData(recordings, { sourceMaps }))
+    await writeHtml(html, () => pageData(recordings, { sourceMaps, symbols }))
     if (!quiet) writeStderr(`page: ${printable(formatPath(html, cwd))}\n`)
   } catch (error) {
     printStatus(`no page: ${messageOf(error)}`)

@@ -28,6 +28,7 @@ const [DIR, NAME, START] = [variableOf('dir'), variableOf('name'), variableOf('s
  * @property {string} [finalDir] the folder where the trace stays, while the recordings grow elsewhere
  * @property {boolean} [keepRecordings]
  * @property {boolean} sourceMaps
+ * @property {string[]} [symbols] folders with the symbols of native modules
  * @property {string} [lake] where the run is added at its end
  * @property {boolean} [isLakeGiven] whether an option named the lake, and not the environment
  * @property {boolean} [tellsLake] whether to say so where the run is quiet

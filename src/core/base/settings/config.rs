@@ -152,7 +152,7 @@ const CATEGORIES: Setting = Setting {
     kind: ValueKind::String,
     variable: Some("CPU_PROF_CATEGORIES"),
     flag: Some("--categories <list>"),
-    help: "kinds of events: cpu,gc,memory,loop,timings,processes (default: these), http, typescript and native",
+    help: "kinds of events: cpu,gc,memory,loop,timings,processes (default: these), http, typescript and native; +http adds to the default",
     default: "",
 };
 const SOURCE: Setting = Setting {
@@ -415,6 +415,8 @@ mod tests {
         );
         assert_eq!(of("cpu,gc,memory,loop,timings,processes"), Categories::CHEAP);
         assert!(of("cpu,http").http);
+        assert_eq!(of("+native"), Categories { native: true, ..Categories::CHEAP });
+        assert!(of("+http,native").http && read(&[("CPU_PROF_CATEGORIES", "+")]).is_err());
     }
 
     #[test]

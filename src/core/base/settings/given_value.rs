@@ -71,7 +71,7 @@ impl GivenValue {
         let Some(text) = self.text() else { return Ok(Categories::CHEAP) };
         Categories::parse(&text).ok_or_else(|| {
             let words = Categories::WORDS;
-            self.wrong(format!("a list such as cpu,gc is allowed, of {words}; cpu is always in it"))
+            self.wrong(format!("a list such as cpu,gc is allowed, of {words}; cpu is always in it, and +http adds to the default"))
         })
     }
 

@@ -68,11 +68,14 @@ impl Categories {
         native: false,
     };
 
-    /// Reads a list with commas; none if a word is unknown, or the profile is not in it.
+    /// Reads a list with commas, which is added to the default after a plus sign; none if a word is unknown, or the
+    /// profile is not in it.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let mut categories = Self::NONE;
-        let mut has_cpu = false;
-        for word in text.split(',') {
+        let (mut categories, mut has_cpu, words) = match text.strip_prefix('+') {
+            Some(more) => (Self::CHEAP, true, more),
+            None => (Self::NONE, false, text),
+        };
+        for word in words.split(',') {
             *match word {
                 "cpu" => &mut has_cpu,
                 "gc" => &mut categories.gc,
