@@ -76,6 +76,26 @@ fn capacity(recording: &ThreadRecording) -> usize {
     (usize::try_from(samples).unwrap_or(0) * FLUSHES).clamp(1 << 14, 1 << 18)
 }
 
+/// Calls `f` with a function that returns how many samples V8 has taken of this thread since the call; none if
+/// that cannot be known.
+pub(super) fn count_samples(recording: &ThreadRecording, f: impl FnOnce(&dyn Fn() -> Option<u32>)) {
+    let mut reading = recording.reading.borrow_mut();
+    let own = match &*reading {
+        Some(_) => None,
+        None => SignalReading::start(None, None).ok(),
+    };
+    let is_own = own.is_some();
+    if is_own {
+        *reading = own;
+    }
+    let wrapped = reading.as_ref().filter(|reading| reading.wrap_handler());
+    let first = wrapped.map_or(0, SignalReading::samples);
+    f(&|| wrapped.map(|reading| reading.samples() - first));
+    if is_own {
+        reading.take();
+    }
+}
+
 /// Lets the signal handler run again, because V8 has started to sample.
 pub(super) fn resumed(recording: &ThreadRecording) {
     if let Some(reading) = &*recording.reading.borrow() {

@@ -144,21 +144,29 @@ fn resume(recording: &ThreadRecording, profiler: &Profiler) {
 pub(crate) fn wait_for_sample() {
     /// With a longer interval the name stays unknown.
     const MAX_WAIT_US: i64 = 4000;
+    /// The longest wait where V8's sampling thread gets no core.
+    const LONGEST_WAIT_US: i64 = 25_000;
     RECORDING.with_borrow(|recording| {
         let Some(recording) = recording.as_ref().filter(|each| each.profiler.is_some()) else {
             return;
         };
         let interval_us = i64::from(recording.config.interval_us);
-        // V8's thread comes late where all cores are busy.
         let wait_us = 2 * interval_us + 500;
         if system::is_forked() || wait_us > MAX_WAIT_US {
             return;
         }
         let from_us = system::now_us();
-        // A thread that sleeps is not sampled in this call only.
-        while system::now_us() < from_us + wait_us {
-            std::hint::spin_loop();
-        }
+        labels::count_samples(recording, |samples| {
+            // V8's thread comes late where all cores are busy.
+            let longest_us = if samples().is_some() { LONGEST_WAIT_US } else { wait_us };
+            let is_over = |waited_us: i64| {
+                waited_us >= longest_us || waited_us >= wait_us && samples() > Some(0)
+            };
+            // A thread that sleeps is not sampled in this call only.
+            while !is_over(system::now_us() - from_us) {
+                std::hint::spin_loop();
+            }
+        });
         recording.addon_call_us.set(Some((from_us, system::now_us())));
     });
 }

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::super::labels::{LabelReader, LabelRing, LabelSource};
 use super::super::stacks::StackRing;
@@ -16,6 +17,8 @@ use cpu_prof_core::base::system::{self, sampling_signal};
 struct SampledThread {
     labels: Option<Rc<LabelReader>>,
     stacks: Option<Arc<StackRing>>,
+    /// Count of the samples since the reading began.
+    samples: AtomicU32,
 }
 
 /// The reading of a thread with each sample. A `SignalReading` never leaves its thread (it is not `Send`), and
@@ -33,7 +36,9 @@ impl SignalReading {
         stacks: Option<Arc<StackRing>>,
     ) -> Result<Self, Error> {
         let labels = labels.map(|(source, ring)| LabelReader::start(source, ring)).transpose()?;
-        let reading = Self { sampled: Box::new(SampledThread { labels, stacks }) };
+        let reading = Self {
+            sampled: Box::new(SampledThread { labels, stacks, samples: AtomicU32::new(0) }),
+        };
         let data: *const SampledThread = &raw const *reading.sampled;
         if !threads::enter(data.cast_mut().cast::<c_void>()) {
             return Err(Error::Unread("too many threads are recorded at a time".into()));
@@ -44,11 +49,16 @@ impl SignalReading {
 
     /// Lets the signal handler run again, which V8 has replaced if this thread's sampling has just begun and
     /// no other thread was sampled. A handler of others stays: then there are no records, which the writer
-    /// thread sees.
-    pub(crate) fn wrap_handler(&self) {
-        if let Ok(api) = symbols::api() {
-            sampling_signal::wrap(api.profiler_start as *const () as usize, around_sample);
-        }
+    /// thread sees. Returns whether it runs.
+    pub(crate) fn wrap_handler(&self) -> bool {
+        symbols::api().is_ok_and(|api| {
+            sampling_signal::wrap(api.profiler_start as *const () as usize, around_sample)
+        })
+    }
+
+    /// Returns how many samples V8 has taken of this thread since the reading began.
+    pub(crate) fn samples(&self) -> u32 {
+        self.sampled.samples.load(Ordering::Relaxed)
     }
 }
 
@@ -65,12 +75,13 @@ fn around_sample(v8: &dyn Fn(), stopped: StoppedThread) {
     let Some(thread) = (unsafe { threads::data().cast::<SampledThread>().as_ref() }) else {
         return v8();
     };
-    let SampledThread { labels, stacks } = thread;
+    let SampledThread { labels, stacks, samples } = thread;
     // SAFETY: this is the thread. Its isolate is alive until it leaves.
     let current = labels.as_ref().map(|labels| unsafe { labels.current() });
     let from_us = system::now_us();
     v8();
     let to_us = system::now_us();
+    samples.fetch_add(1, Ordering::Relaxed);
     if let Some((labels, current)) = labels.as_ref().zip(current) {
         labels.add(current, from_us, to_us);
     }
