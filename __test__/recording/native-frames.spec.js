@@ -40,8 +40,8 @@ test('native functions stand above the JavaScript that called them', { skip: SKI
   assert.equal(stderr, '')
   for (const name of ['parse', 'compress', 'hash', 'derive', 'encode']) {
     const { native, cut, ms } = nativeStacks(traces[0], name)
-    // Each worked for half a second, most of that in native code.
-    assert.ok(ms > 200, `${name}: ${ms} ms`)
+    // Each worked for half a second, less what collections and other programs took, mostly in native code.
+    assert.ok(ms > 80, `${name}: ${ms} ms`)
     assert.ok(native > 0.5, `${name}: ${native} in native code`)
     assert.ok(cut < 0.03, `${name}: ${cut} of the native stacks are cut`)
   }
