@@ -6,6 +6,9 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
+const ts = require('typescript')
+const { merge, report } = require('../..')
+const { cli } = require('../helpers/cli.js')
 const { nativeStacks } = require('../helpers/native-stacks.js')
 const { run, temporaryDirectory, PACKAGE, SOURCE } = require('../helpers/run.js')
 
@@ -132,6 +135,46 @@ test('workers have native functions, and one that is terminated keeps them', {
   const { traces } = await run([file], { env: ENV, cwd })
   const { native, cut } = nativeStacks(traces[1], 'parse')
   assert.ok(native > 0.5 && cut < 0.03, JSON.stringify({ native, cut }))
+})
+
+test('a line has the time of the native functions that it calls, also in a source and a merged trace', {
+  skip: SKIP,
+}, async () => {
+  const lines = [
+    'interface Item { id: number }',
+    '',
+    'const text: string = JSON.stringify(Array.from({ length: 5000 }, (_, id) => ({ id })))',
+    '',
+    'function load(end: number): number {',
+    '  let count = 0',
+    '  while (Date.now() < end) {',
+    '    count += (JSON.parse(text) as Item[]).length',
+    '  }',
+    '  return count',
+    '}',
+    'load(Date.now() + 700)',
+  ]
+  const cwd = temporaryDirectory()
+  const source = path.join(cwd, 'load.ts')
+  fs.writeFileSync(source, lines.join('\n'))
+  const { outputText } = ts.transpileModule(lines.join('\n'), {
+    fileName: source,
+    compilerOptions: { inlineSourceMap: true, target: ts.ScriptTarget.ES2022 },
+  })
+  fs.writeFileSync(path.join(cwd, 'load.js'), outputText)
+  const { files } = await run([path.join(cwd, 'load.js')], { cwd, env: ENV })
+  const merged = path.join(temporaryDirectory(), 'merged.trace.json')
+  await merge(files, merged)
+  for (const inputs of [files, [merged]]) {
+    const { lines, functions } = await report(inputs)
+    const [first] = lines
+    assert.deepEqual([first.name, first.line], ['load', 8], JSON.stringify(lines.slice(0, 3)))
+    assert.ok(first.file.endsWith('load.ts') && first.selfMs > 200, JSON.stringify(first))
+    const load = functions.find(({ name }) => name === 'load')
+    assert.ok(Number(load?.totalMs) > Number(load?.selfMs) + 200, JSON.stringify(load))
+  }
+  const { stdout } = await cli(['report', merged], { cwd })
+  assert.match(stdout, /^9\d % of the work is JSON\.parse, called by load \(load\.ts:5\)\./)
 })
 
 test('without the category there are none', { skip: SKIP }, async () => {

@@ -29,17 +29,26 @@ struct LineCost {
 pub(crate) struct LineCosts(FxHashMap<FunctionLine, LineCost>);
 
 impl LineCosts {
-    /// Adds the lines of the wanted functions of a profile.
+    /// Adds the lines of the wanted functions of a profile. A line of a function has the time of the functions of
+    /// native modules that it calls.
     pub(crate) fn add(
         &mut self,
         profile: &ThreadProfile,
         index: &FrameIndex,
         is_wanted: impl Fn(usize) -> bool,
     ) {
+        let callers = profile.downward(|above: Option<usize>, _, node| {
+            let function = index.function(node.frame);
+            if function.is_some_and(|function| index.is_in_module(function)) {
+                above
+            } else {
+                function
+            }
+        });
         for at in &profile.lines {
-            let frame = profile.nodes[at.node as usize].frame;
-            let Some(function) = index.function(frame).filter(|function| is_wanted(*function))
-            else {
+            let own = index.function(profile.nodes[at.node as usize].frame);
+            let caller = callers[at.node as usize].filter(|_| at.position.line > 0);
+            let Some(function) = caller.or(own).filter(|function| is_wanted(*function)) else {
                 continue;
             };
             let line = index.line_within(function, at.position.line);

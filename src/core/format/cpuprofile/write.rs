@@ -112,7 +112,11 @@ impl CpuProfile {
                 _ => self.labels.push((sample.labels, 1)),
             }
             let line = sample.position.line;
-            if line > 0 {
+            let is_in_module = || {
+                let node = &window.nodes[sample.node as usize];
+                window.frames[node.frame as usize].module().is_some()
+            };
+            if line > 0 && !is_in_module() {
                 *self.lines.entry((id, line)).or_default() += 1;
             }
         }

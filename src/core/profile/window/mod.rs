@@ -24,7 +24,7 @@ pub struct Sample {
     pub time_us: i64,
     /// Index into `Window::nodes`.
     pub node: u32,
-    /// Position in the node's function.
+    /// Position in the node's function; in the nearest function of a script below a native one of a module.
     pub position: SourcePosition,
     /// Id of the label set; 0 for none.
     pub labels: u32,

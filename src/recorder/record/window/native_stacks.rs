@@ -51,8 +51,8 @@ impl NativePairing {
             let Some(parent) = ends.parent(node, stack.end) else { continue };
             let is_whole = stack.end != StackEnd::Cut;
             let top = found.stack(window, parent, &stack.functions, is_whole, &frame_of);
-            let sample = &mut window.samples[index];
-            (sample.node, sample.position) = (top, Default::default());
+            // The position stays: that of the nearest function of a script.
+            window.samples[index].node = top;
         }
     }
 }

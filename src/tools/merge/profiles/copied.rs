@@ -11,6 +11,7 @@ use crate::merge::inputs::event::SoundEvent;
 use crate::merge::output::mapped_frames::{MappedFrame, MappedFrames};
 use cpu_prof_core::format::ascii_json::encode_raw;
 use cpu_prof_core::format::deltas::{InOrder, deltas_or_even};
+use cpu_prof_core::format::frame_json::parse_frame;
 use cpu_prof_core::format::node_json::NodeJson;
 use cpu_prof_core::format::trace::event::chunk_json::ChunkJson;
 use cpu_prof_core::format::trace::event::edit::EventEdit;
@@ -220,12 +221,13 @@ impl CopiedProfile {
         if !frames.is_on() {
             return;
         }
-        for NodeJson { id, call_frame, .. } in chunk.nodes() {
-            let Some(json) = call_frame else { continue };
-            if let Some(frame) = frames.frame(json.get()) {
+        for node in chunk.nodes() {
+            let Some(json) = node.call_frame else { continue };
+            let frame = frames.frame(json.get());
+            if let Some(frame) = &frame {
                 edit.replace(place_of(json.get(), text), frame.json.get());
-                self.mapped.insert(id.0, frame);
             }
+            self.note_places(node, frame);
         }
         if self.mapped.is_empty() {
             return;
@@ -242,6 +244,19 @@ impl CopiedProfile {
         };
         replace(chunk.lines, |position| position.line);
         replace(chunk.columns, |position| position.column);
+    }
+
+    /// Notes in which frame the positions of a node are: a function of a native module has those of the script that
+    /// called it.
+    fn note_places(&mut self, node: &NodeJson<'_>, frame: Option<Rc<MappedFrame>>) {
+        let is_in_module = |json: &RawValue| parse_frame(json.get()).module().is_some();
+        let places = match node.call_frame.is_some_and(is_in_module) {
+            true => node.parent.and_then(|parent| self.mapped.get(&parent.0).cloned()),
+            false => frame,
+        };
+        if let Some(places) = places {
+            self.mapped.insert(node.id.0, places);
+        }
     }
 
     /// Moves the positions of samples to the sources. Returns whether any of them moves.
@@ -273,7 +288,7 @@ impl CopiedProfile {
         let frame_of = |node: &NodeJson<'_>| frames.frame(node.call_frame?.get());
         let mapped: Vec<_> = chunk.nodes().iter().map(frame_of).collect();
         for (node, frame) in chunk.nodes().iter().zip(&mapped) {
-            self.mapped.extend(frame.iter().map(|frame| (node.id.0, Rc::clone(frame))));
+            self.note_places(node, frame.clone());
         }
         let mut positions = chunk.positions();
         self.map_positions(chunk, &mut positions, frames);

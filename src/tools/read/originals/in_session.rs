@@ -8,7 +8,7 @@ use super::{OriginalFrame, Originals};
 use cpu_prof_core::profile::frame_table::FrameTable;
 use cpu_prof_core::profile::position::SourcePosition;
 use cpu_prof_core::profile::session::Session;
-use cpu_prof_core::profile::session::thread_profile::ThreadProfile;
+use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
 
 /// Gives the frames and lines of all threads their places in the sources.
 pub(crate) fn map_session(session: &mut Session, originals: &mut Originals) {
@@ -59,15 +59,16 @@ impl SessionPlaces {
     }
 
     fn map(&mut self, profile: &mut ThreadProfile, originals: &mut Originals) {
+        let script_frames = self.script_frames(profile);
         let ThreadProfile { nodes, samples, lines, .. } = profile;
         samples.change(|mut sample| {
-            if let Some(node) = nodes.get(sample.node as usize) {
-                sample.position = self.position(node.frame, sample.position, originals);
+            if let Some(frame) = script_frames.get(sample.node as usize) {
+                sample.position = self.position(*frame, sample.position, originals);
             }
             sample
         });
         for line in &mut *lines {
-            let frame = nodes[line.node as usize].frame;
+            let frame = script_frames[line.node as usize];
             line.position = self.position(frame, line.position, originals);
         }
         lines.sort_unstable_by_key(|line| (line.node, line.position));
@@ -82,6 +83,15 @@ impl SessionPlaces {
         for node in nodes {
             node.frame = self.numbers[node.frame as usize];
         }
+    }
+
+    /// Returns for each node the frame that its positions are in: a function of a native module has those of the
+    /// script that called it.
+    fn script_frames(&self, profile: &ThreadProfile) -> Vec<u32> {
+        profile.downward(|above: u32, _, node| {
+            let is_in_module = self.recorded.list()[node.frame as usize].module().is_some();
+            if is_in_module && node.parent != NONE { above } else { node.frame }
+        })
     }
 
     fn position(

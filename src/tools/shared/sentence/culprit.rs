@@ -22,6 +22,8 @@ const MOST: f64 = 0.6;
 const NOTABLE: f64 = 0.1;
 /// Built-in functions that are named.
 const MAX_BUILT_INS: usize = 3;
+/// End of the names of V8's own functions.
+const OF_V8: &str = " of V8";
 /// Part of a function's time that tells where the function ran.
 const NEARLY_ALL: f64 = 0.9;
 /// Part of a function's time that one thread needs to be told alone.
@@ -201,7 +203,12 @@ impl Culprit {
         });
         let of_lines =
             built_ins([(self.function, self.work_us)].into_iter(), &lines, index, sources);
-        for built_in in of_lines.into_values().flatten() {
+        let of_lines: Vec<_> = of_lines.into_values().flatten().collect();
+        // What V8 does in the functions that the lines name.
+        if !of_lines.is_empty() {
+            self.built_ins.retain(|(name, _)| !name.ends_with(OF_V8));
+        }
+        for built_in in of_lines {
             self.add_built_in(built_in.name.trim_start_matches('.'), built_in.self_us);
         }
         self.built_ins
