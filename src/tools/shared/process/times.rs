@@ -22,6 +22,10 @@ pub(crate) fn thread_times(thread: &Thread, index: &FrameIndex) -> ReportTimes {
         waiting_us = waiting_us.saturating_add(of_node.waiting_us);
         blocked_us = blocked_us.saturating_add(of_node.blocked_us);
     }
+    // That a thread of a pool had nothing to do says nothing about the program.
+    if thread.is_native() {
+        times.idle_us = 0;
+    }
     // In other recordings, threads that wait and calls that block seem to work.
     times.waiting_us = profiles().any(|profile| profile.tells_waiting).then_some(waiting_us);
     times.blocked_us = profiles().any(|profile| profile.tells_blocked).then_some(blocked_us);

@@ -177,7 +177,8 @@ fn place_of(evidence: &Evidence<'_>, culprit: &Culprit) -> String {
         }
         list if all > 1 => format!("{} of {all} processes", list.len()),
         _ => {
-            let threads: usize = evidence.shown().map(|process| process.threads.len()).sum();
+            let threads = evidence.shown().flat_map(|process| &process.threads);
+            let threads = threads.filter(|thread| !thread.is_native()).count();
             match culprit.threads.len() {
                 _ if threads <= 1 => return String::new(),
                 1 => "one thread".to_owned(),
