@@ -89,7 +89,7 @@ impl StackTables<'_> {
             place.push(self.number(labels::PID, process.pid));
         }
         place.push(self.text(labels::THREAD, &thread.full_name()));
-        if thread.id != 0 && !thread.is_native() {
+        if thread.id != 0 {
             place.push(self.number(labels::WORKER, thread.id));
         }
         place

@@ -8,7 +8,7 @@ pub(in super::super) const PROCESS: &str = "process";
 pub(in super::super) const PID: &str = "pid";
 /// Name of the thread.
 pub(in super::super) const THREAD: &str = "thread";
-/// Thread id of a worker, a number.
+/// Thread id of a worker or a native thread, a number.
 pub(in super::super) const WORKER: &str = "worker";
 /// Package of the function on top.
 pub(in super::super) const PACKAGE: &str = "package";

@@ -47,6 +47,10 @@ impl TickWindows {
         is_last: bool,
         frame_of: impl Fn(u32) -> CallFrame,
     ) -> Window {
+        // The clock of another thread that has got the id.
+        if did.seen_cpu_us + MAX_TICK_US < self.told_cpu_us {
+            self.change_thread(did.since_cpu_us);
+        }
         let mut window = Window {
             frames: vec![CallFrame::root()],
             nodes: vec![WindowNode { parent: 0, frame: 0 }],
@@ -186,6 +190,14 @@ mod tests {
         assert_eq!(blocks, named(&[(50, "(idle)"), (30, "(truncated)"), (20, "(truncated)")]));
         let last = parts(&mut windows, &did(Vec::new(), 201_000, 141_000), true);
         assert_eq!(last, named(&[(1, "(truncated)")]));
+    }
+
+    #[test]
+    fn a_clock_that_runs_back_is_that_of_another_thread() {
+        let mut windows = TickWindows::new(0, 0);
+        parts(&mut windows, &did(vec![tick(900_000, 900_000, 1)], 900_000, 900_000), false);
+        let next = parts(&mut windows, &did(vec![tick(910_000, 10_000, 2)], 910_000, 10_000), true);
+        assert_eq!(next, named(&[(10, "f2")]));
     }
 
     #[test]

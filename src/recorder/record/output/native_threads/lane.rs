@@ -13,7 +13,7 @@ use cpu_prof_core::profile::window::Window;
 use cpu_prof_core::profile::window::call_tree::CallTree;
 
 /// The most ticks that wait while the trace cannot be written.
-const MAX_WAITING: usize = 100_000;
+const MAX_WAITING: usize = 20_000;
 
 /// The trace of a native thread.
 pub(super) struct Lane {

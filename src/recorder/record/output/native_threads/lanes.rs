@@ -132,6 +132,8 @@ impl NativeLanes {
                 self.lanes.insert(thread, lane);
             }
         }
+        let now_us = system::now_us();
+        self.free.iter_mut().for_each(|lane| lane.trace.remove_older_than(now_us));
         self.ticks = Some(ticks);
     }
 

@@ -30,8 +30,8 @@ const MIN_THREAD_US: i64 = 2000;
 const MAX_COPY: usize = 64 << 10;
 /// How often the name of a thread is read.
 const NAME_READS: u8 = 3;
-/// The most ticks of a thread that wait for the writer thread.
-const MAX_WAITING: usize = 100_000;
+/// The most ticks of a thread that wait for the writer thread: 80 s of work with a kernel of 250 Hz.
+const MAX_WAITING: usize = 20_000;
 
 /// A moment of a native thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,6 +81,8 @@ struct TickPlan {
     process_us: Option<i64>,
     pause: Duration,
     due: Instant,
+    /// When the list of the memory may be read again.
+    memory_due: Instant,
 }
 
 /// A thread.
@@ -184,7 +186,15 @@ impl WatchedThreads {
         let failed = |error| Error::Native(format!("native threads cannot be sampled: {error}"));
         thread_timer::set_handler(on_tick).map_err(failed)?;
         let (pause, due) = (BUSY_PAUSE, Instant::now());
-        self.plan = Some(TickPlan { interval_us, bell, others, process_us: None, pause, due });
+        self.plan = Some(TickPlan {
+            interval_us,
+            bell,
+            others,
+            process_us: None,
+            pause,
+            due,
+            memory_due: due,
+        });
         self.look();
         Ok(true)
     }
@@ -294,7 +304,9 @@ impl WatchedThreads {
                 }
             }
         }
-        find_stacks(threads);
+        if plan.memory_due <= started && find_stacks(threads) {
+            plan.memory_due = Instant::now() + PAUSE_FACTOR * started.elapsed();
+        }
         plan.due = started + plan.pause.max(PAUSE_FACTOR * started.elapsed());
     }
 
@@ -323,15 +335,16 @@ impl WatchedThreads {
     }
 }
 
-/// Finds the stacks of the threads that had their first tick.
-fn find_stacks(threads: &FxHashMap<u32, WatchedThread>) {
+/// Finds the stacks of the threads that had their first tick. Returns whether the list of the memory was read, which
+/// takes milliseconds in a process with a large heap.
+fn find_stacks(threads: &FxHashMap<u32, WatchedThread>) -> bool {
     let mut wanted =
         threads.values().filter_map(WatchedThread::slot).filter(|slot| slot.needs_stack());
-    if let Some(first) = wanted.next() {
-        let memory = data_ranges();
-        first.find_stack(&memory);
-        wanted.for_each(|slot| slot.find_stack(&memory));
-    }
+    let Some(first) = wanted.next() else { return false };
+    let memory = data_ranges();
+    first.find_stack(&memory);
+    wanted.for_each(|slot| slot.find_stack(&memory));
+    true
 }
 
 /// Returns whether a thread is one of the program by its name: neither of this addon, nor V8's sampling thread.
