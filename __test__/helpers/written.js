@@ -10,8 +10,9 @@ const { LabelIds } = require('./written-labels.js')
 /**
  * A function on a stack: `name`, or `name file:line`, or `name file:line:column`, from 1 on. With
  * `@line` it is sampled on that line. A file is relative to the root of the program, absolute, a URL,
- * or V8's name for a file on Windows (`C:\\repo\\a.js`). Names with spaces need an object.
- * @typedef {string | { name: string, file?: string, line?: number, column?: number, at?: number }} Frame
+ * or V8's name for a file on Windows (`C:\\repo\\a.js`). Names with spaces need an object. A native function has
+ * the path of its module.
+ * @typedef {string | { name: string, file?: string, line?: number, column?: number, at?: number, module?: string }} Frame
  */
 
 /**
@@ -32,12 +33,20 @@ const ROOT = { functionName: '(root)', scriptId: '0', url: '', lineNumber: -1, c
 /** @param {Frame} frame @param {string} root */
 function parseFrame(frame, root) {
   const parts = typeof frame === 'string' ? frameOfText(frame) : frame
+  if ('module' in parts && parts.module !== undefined) return nativeFrame(parts)
   const { name, file = '', line = 0, column = 1, at } = parts
   const isWhole = file === '' || /^([a-z]+:|\\\\)/i.test(file)
   const url = isWhole ? file : urlOf(file, root)
   const place = url === '' ? { lineNumber: -1, columnNumber: -1 } : position(line, column)
   const functionName = name === '(anonymous)' ? '' : name
   return { callFrame: { functionName, scriptId: url === '' ? '0' : '1', url, ...place }, at }
+}
+
+/** @param {{ name: string, module?: string, at?: number }} frame */
+function nativeFrame({ name, module = '', at }) {
+  const place = { url: `file://${module}`, scriptId: '99001', lineNumber: -1, columnNumber: -1 }
+  const ofSystem = module.endsWith('.node') ? {} : { package: '(native)' }
+  return { callFrame: { functionName: name, ...place, origin: 'module', ...ofSystem }, at }
 }
 
 /** Returns the URL of a file, below a root of Windows or of another system. @param {string} file @param {string} root */
@@ -150,6 +159,7 @@ function writeProfile(file, spans, options) {
  * @property {number} [tid]
  * @property {number} [osThreadId] the system's id of the thread
  * @property {string} [script] of a worker
+ * @property {string} [thread] name of the thread, instead of that of a worker
  * @property {number} [start] µs
  * @property {string} [boot]
  * @property {number} [processStartMs]
@@ -204,7 +214,8 @@ function recording(recorded = {}) {
   }
   const frames = [{ frame: 'NODE', processId: pid, url: name, name: '' }]
   const ofWorker = `worker ${tid}${script === undefined ? '' : `: ${script}`}`
-  const threadName = `${label} (pid ${pid}) - ${tid === 0 ? 'main' : ofWorker}`
+  const { thread: ofThread = tid === 0 ? 'main' : ofWorker } = recorded
+  const threadName = `${label} (pid ${pid}) - ${ofThread}`
   /** @type {any[]} */
   const written = [
     { ...instant, name: 'TracingStartedInBrowser', args: { data: { frames } } },

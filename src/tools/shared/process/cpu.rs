@@ -20,7 +20,8 @@ pub(crate) fn cpu_of_processes(
     let of = |(index, process): (usize, &Process)| {
         let main = main_use(process)?;
         let process_us = main.iter().filter_map(|cpu| cpu.process_cpu_us).sum::<f64>();
-        let javascript_us: f64 = process.threads.iter().flat_map(uses).map(|cpu| cpu.cpu_us).sum();
+        let javascript = process.threads.iter().filter(|thread| !thread.is_native());
+        let javascript_us: f64 = javascript.flat_map(uses).map(|cpu| cpu.cpu_us).sum();
         // A slice begins in the middle of a child, whose time the system counts at the child's end.
         let others_us = (!loaded.is_slice).then(|| others_us(session, parents, index)).flatten();
         Some(ReportCpu {
