@@ -29,8 +29,8 @@ struct LineCost {
 pub(crate) struct LineCosts(FxHashMap<FunctionLine, LineCost>);
 
 impl LineCosts {
-    /// Adds the lines of the wanted functions of a profile. A line of a function has the time of the functions of
-    /// native modules that it calls.
+    /// Adds the lines of the wanted functions of a profile. A line of a function has the time of the native functions
+    /// that it calls, where their recording tells the line.
     pub(crate) fn add(
         &mut self,
         profile: &ThreadProfile,
@@ -39,7 +39,7 @@ impl LineCosts {
     ) {
         let callers = profile.downward(|above: Option<usize>, _, node| {
             let function = index.function(node.frame);
-            if function.is_some_and(|function| index.is_in_module(function)) {
+            if function.is_some_and(|function| index.is_native(function)) {
                 above
             } else {
                 function

@@ -26,6 +26,8 @@ pub struct Sample {
     pub node: u32,
     /// Position in the node's function; in the nearest function of a script below a native one of a module.
     pub position: SourcePosition,
+    /// Position in the caller, where the node's function is native.
+    pub call: SourcePosition,
     /// Id of the label set; 0 for none.
     pub labels: u32,
 }
@@ -68,18 +70,18 @@ impl Window {
         })
     }
 
-    /// Gives each sample a position, from the ticks of the nodes. Functions without a script have
-    /// none: V8 counts the line of their caller.
-    pub fn set_positions(&mut self, mut ticks: Vec<PositionTicks>) {
-        ticks.retain(|at| {
-            let node = &self.nodes[at.node as usize];
-            !self.frames[node.frame as usize].is_native()
-        });
+    /// Gives each sample a position, from the ticks of the nodes. For functions without a script, V8 counts the
+    /// line of their caller.
+    pub fn set_positions(&mut self, ticks: Vec<PositionTicks>) {
         let nodes: Vec<u32> = self.samples.iter().map(|sample| sample.node).collect();
+        let Self { samples, nodes: tree, frames, .. } = self;
         for (sample, position) in
-            self.samples.iter_mut().zip(spread(&nodes, ticks, Uncounted::AsCounted))
+            samples.iter_mut().zip(spread(&nodes, ticks, Uncounted::AsCounted))
         {
-            sample.position = position;
+            match frames[tree[sample.node as usize].frame as usize].is_native() {
+                true => sample.call = position,
+                false => sample.position = position,
+            }
         }
     }
 }

@@ -51,8 +51,12 @@ impl NativePairing {
             let Some(parent) = ends.parent(node, stack.end) else { continue };
             let is_whole = stack.end != StackEnd::Cut;
             let top = found.stack(window, parent, &stack.functions, is_whole, &frame_of);
-            // The position stays: that of the nearest function of a script.
-            window.samples[index].node = top;
+            let sample = &mut window.samples[index];
+            // That of the nearest function of a script.
+            if sample.position.line == 0 {
+                sample.position = sample.call;
+            }
+            sample.node = top;
         }
     }
 }

@@ -246,11 +246,10 @@ impl CopiedProfile {
         replace(chunk.columns, |position| position.column);
     }
 
-    /// Notes in which frame the positions of a node are: a function of a native module has those of the script that
-    /// called it.
+    /// Notes in which frame the positions of a node are: a native function has those of the script that called it.
     fn note_places(&mut self, node: &NodeJson<'_>, frame: Option<Rc<MappedFrame>>) {
-        let is_in_module = |json: &RawValue| parse_frame(json.get()).module().is_some();
-        let places = match node.call_frame.is_some_and(is_in_module) {
+        let is_native = |json: &RawValue| parse_frame(json.get()).is_native();
+        let places = match node.call_frame.is_some_and(is_native) {
             true => node.parent.and_then(|parent| self.mapped.get(&parent.0).cloned()),
             false => frame,
         };

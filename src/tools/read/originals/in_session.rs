@@ -85,12 +85,12 @@ impl SessionPlaces {
         }
     }
 
-    /// Returns for each node the frame that its positions are in: a function of a native module has those of the
-    /// script that called it.
+    /// Returns for each node the frame that its positions are in: a native function has those of the script that
+    /// called it.
     fn script_frames(&self, profile: &ThreadProfile) -> Vec<u32> {
         profile.downward(|above: u32, _, node| {
-            let is_in_module = self.recorded.list()[node.frame as usize].module().is_some();
-            if is_in_module && node.parent != NONE { above } else { node.frame }
+            let is_native = self.recorded.list()[node.frame as usize].is_native();
+            if is_native && node.parent != NONE { above } else { node.frame }
         })
     }
 

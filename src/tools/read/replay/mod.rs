@@ -68,6 +68,7 @@ fn window(profile: &ThreadProfile, frames: &FrameTable, last_end_us: Option<i64>
         node: if sample.node == NONE { ROOT } else { node_indices[sample.node as usize] },
         position: sample.position,
         labels: profile.labels(sample.node),
+        ..Sample::default()
     }));
     let deopts = profile.deopts.iter();
     window
