@@ -200,6 +200,19 @@ test('the work of an addon is that of its only caller', async () => {
   const rayon = [used(500, [['rayon', 4, 300_000]])]
   assert.deepEqual(await starters([[other, 3]], rayon, 'rayon'), ['other find:7'])
   assert.deepEqual(await starters([...resizing, [other, 3]], rayon, 'rayon'), [])
+  // A call that only begins the work is too short for a sample.
+  /** @type {Span[]} */
+  const bundling = [
+    [
+      `main app.js:1 > ${loader} > (anonymous) node_modules/rolldown/index.js:1 > ${loader} > dlopen`,
+      2,
+    ],
+    ['bundle build.js:4 > generate node_modules/rolldown/index.js:9', 3],
+    ['other build.js:9 > join node_modules/paths/index.js:9', 5],
+  ]
+  assert.deepEqual(await starters(bundling, rayon, 'rayon'), ['rolldown bundle:4'])
+  assert.deepEqual(await starters(bundling.slice(0, 1), rayon, 'rayon'), [])
+  assert.deepEqual(await starters([...resizing.slice(0, 1), ...bundling], rayon, 'rayon'), [])
   // An addon of the program's own.
   const own = [['crunch app.js:7 > (native addon)', 3]]
   assert.deepEqual(await starters(/** @type {Span[]} */ (own), rayon, 'rayon'), [

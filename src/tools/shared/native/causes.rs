@@ -21,7 +21,8 @@ use cpu_prof_core::profile::session::thread_profile::ThreadProfile;
 const MAX_FILE_FACTOR: u64 = 5;
 
 /// Packages whose addons are known to work in libuv's pool.
-const POOL_ADDONS: [&str; 4] = ["sharp", "bcrypt", "argon2", "sqlite3"];
+const POOL_ADDONS: [&str; 7] =
+    ["sharp", "bcrypt", "argon2", "sqlite3", "@swc/core", "@node-rs/argon2", "@node-rs/bcrypt"];
 
 /// What can give work to native threads.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -45,7 +46,9 @@ pub(super) struct Cause {
 #[derive(Debug, Default)]
 pub(super) struct Causes {
     /// Causes with the time that threads were sampled in them, microseconds.
-    sampled: IndexMap<Cause, u64, FxBuildHasher>,
+    sampled: Times,
+    /// Own functions that called packages, as if for their addons, with the time of these calls, microseconds.
+    calls: Times,
     /// Packages that were sampled while they loaded an addon.
     loaders: Vec<usize>,
 }
@@ -63,6 +66,8 @@ struct Context {
     loading: Option<u32>,
     /// The cause that the node's time belongs to, by its place in [`Causes::sampled`].
     cause: Option<u32>,
+    /// The call of a package that the node's time belongs to, by its place in [`Causes::calls`].
+    call: Option<u32>,
     /// Whether a function of Node does its work before it returns.
     is_sync: bool,
 }
@@ -75,6 +80,7 @@ impl Causes {
             causes.add(profile, index);
         }
         causes.sampled.retain(|_, us| *us > 0);
+        causes.calls.retain(|cause, us| *us > 0 && cause.caller.is_some());
         causes
     }
 
@@ -83,10 +89,12 @@ impl Causes {
             if let FrameKind::Function(function) = index.kind(node.frame) {
                 self.enter(&mut context, function as u32, index);
             }
-            if let Some(cause) = context.cause {
-                let times = profile.times(node);
-                let us = times.self_us.saturating_add(times.blocked_us);
-                let sum_us = &mut self.sampled[cause as usize];
+            let times = profile.times(node);
+            let us = times.self_us.saturating_add(times.blocked_us);
+            let Self { sampled, calls, .. } = self;
+            let cause = context.cause.map(|cause| &mut sampled[cause as usize]);
+            let call = context.call.map(|call| &mut calls[call as usize]);
+            for sum_us in cause.into_iter().chain(call) {
                 *sum_us = sum_us.saturating_add(us);
             }
             context
@@ -95,11 +103,7 @@ impl Causes {
 
     /// Returns the place of a cause in [`Causes::sampled`].
     fn number(&mut self, source: WorkSource, caller: Option<u32>) -> u32 {
-        let caller = caller.map(|caller| caller as usize);
-        let entry = self.sampled.entry(Cause { source, caller });
-        let number = entry.index();
-        entry.or_default();
-        number as u32
+        number_in(&mut self.sampled, source, caller)
     }
 
     /// Goes on to a function that the one of the context calls.
@@ -137,6 +141,15 @@ impl Causes {
             if !(context.code.is_some_and(is_same_file) && is_nameless(name)) {
                 context.caller = Some(function);
             }
+            let is_own = |code: u32| is_users(&index.packages[package(code)]);
+            context.call = match context.code {
+                Some(code) if is_own(code) && !is_own(function) => {
+                    let source = WorkSource::Addon(package(function));
+                    Some(number_in(&mut self.calls, source, context.outside))
+                }
+                _ if is_own(function) => None,
+                _ => context.call,
+            };
             // A callback is not the work of what calls it.
             (context.code, context.cause, context.is_sync) = (Some(function), None, false);
             return;
@@ -194,6 +207,12 @@ impl Causes {
                 |cause: &&Cause| addon(cause).is_some_and(|of| index.packages[of] == package);
             return all.into_iter().filter(is_of).collect();
         }
+        if all.is_empty()
+            && let [loader] = self.loaders[..]
+        {
+            // A call of an addon that only begins the work is too short for a sample.
+            return sorted(&self.calls, |cause| addon(cause) == Some(loader));
+        }
         let first = all.first().and_then(|cause| addon(cause));
         let is_one = all.iter().all(|cause| addon(cause) == first) && self.loaders.len() < 2;
         if is_one { all } else { Vec::new() }
@@ -204,15 +223,32 @@ impl Causes {
     }
 
     fn sorted(&self, is_wanted: impl Fn(&&Cause) -> bool) -> Vec<&Cause> {
-        let mut causes: Vec<&Cause> = self.sampled.keys().filter(is_wanted).collect();
-        let has_caller = |source: &WorkSource| {
-            let of = |cause: &Cause| cause.source == *source && cause.caller.is_some();
-            self.sampled.keys().any(of)
-        };
-        causes.retain(|cause| cause.caller.is_some() || !has_caller(&cause.source));
-        causes.cold_sort_by_key(|cause| (Reverse(self.sampled[*cause]), cause.caller));
-        causes
+        sorted(&self.sampled, is_wanted)
     }
+}
+
+/// Causes with their times.
+type Times = IndexMap<Cause, u64, FxBuildHasher>;
+
+/// Returns the place of a cause.
+fn number_in(times: &mut Times, source: WorkSource, caller: Option<u32>) -> u32 {
+    let caller = caller.map(|caller| caller as usize);
+    let entry = times.entry(Cause { source, caller });
+    let number = entry.index();
+    entry.or_default();
+    number as u32
+}
+
+/// Returns the wanted causes, the longest first; of a source with callers only these.
+fn sorted(times: &Times, is_wanted: impl Fn(&&Cause) -> bool) -> Vec<&Cause> {
+    let mut causes: Vec<&Cause> = times.keys().filter(is_wanted).collect();
+    let has_caller = |source: &WorkSource| {
+        let of = |cause: &Cause| cause.source == *source && cause.caller.is_some();
+        times.keys().any(of)
+    };
+    causes.retain(|cause| cause.caller.is_some() || !has_caller(&cause.source));
+    causes.cold_sort_by_key(|cause| (Reverse(times[*cause]), cause.caller));
+    causes
 }
 
 fn is_nameless(name: &str) -> bool {
