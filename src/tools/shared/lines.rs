@@ -30,7 +30,7 @@ pub(crate) struct LineCosts(FxHashMap<FunctionLine, LineCost>);
 
 impl LineCosts {
     /// Adds the lines of the wanted functions of a profile. A line of a function has the time of the native functions
-    /// that it calls, where their recording tells the line.
+    /// of modules that it calls, where their recording tells the line.
     pub(crate) fn add(
         &mut self,
         profile: &ThreadProfile,
@@ -47,7 +47,9 @@ impl LineCosts {
         });
         for at in &profile.lines {
             let own = index.function(profile.nodes[at.node as usize].frame);
-            let caller = callers[at.node as usize].filter(|_| at.position.line > 0);
+            let is_in_module = own.is_some_and(|own| index.is_in_module(own));
+            let caller = callers[at.node as usize];
+            let caller = caller.filter(|_| is_in_module && at.position.line > 0);
             let Some(function) = caller.or(own).filter(|function| is_wanted(*function)) else {
                 continue;
             };

@@ -4,9 +4,6 @@ use std::io;
 
 use super::stopped_thread::StoppedThread;
 
-/// Whether this system has such timers.
-pub const IS_AVAILABLE: bool = false;
-
 /// A function that would run with each tick.
 pub type OnTick = fn(number: usize, thread: StoppedThread);
 

@@ -17,9 +17,6 @@ use super::stopped_thread::StoppedThread;
 use super::threads::thread_clock;
 use crate::base::system::posix::clock_us;
 
-/// Whether this system has such timers. With musl they were never tried.
-pub const IS_AVAILABLE: bool = super::sampling_signal::IS_AVAILABLE;
-
 /// The first of the signals that are tried is so many after the first that programs may use: programs take the
 /// first ones, if any.
 const FIRST_SIGNAL: c_int = 5;

@@ -116,9 +116,12 @@ impl NativeLanes {
                 did.ticks.splice(0..0, earlier);
                 let is_old = did.seen_us - first_us >= MIN_AGE_US || did.has_ended || is_last;
                 let has_worked = did.seen_cpu_us - did.since_cpu_us >= MIN_US;
-                if !(has_worked && is_old && self.open(&did, cpu_use)) {
+                let is_wanted = has_worked && is_old;
+                if !(is_wanted && self.open(&did, cpu_use)) {
                     if !did.has_ended {
-                        self.waiting.insert(thread, (first_us, did.ticks));
+                        // What finds no place for a trace must not grow.
+                        let ticks = if is_wanted { Vec::new() } else { did.ticks };
+                        self.waiting.insert(thread, (first_us, ticks));
                     }
                     continue;
                 }
