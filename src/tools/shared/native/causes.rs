@@ -46,9 +46,9 @@ pub(super) struct Cause {
 #[derive(Debug, Default)]
 pub(super) struct Causes {
     /// Causes with the time that threads were sampled in them, microseconds.
-    sampled: Times,
+    sampled: CauseTimes,
     /// Own functions that called packages, as if for their addons, with the time of these calls, microseconds.
-    calls: Times,
+    calls: CauseTimes,
     /// Packages that were sampled while they loaded an addon.
     loaders: Vec<usize>,
 }
@@ -228,10 +228,10 @@ impl Causes {
 }
 
 /// Causes with their times.
-type Times = IndexMap<Cause, u64, FxBuildHasher>;
+type CauseTimes = IndexMap<Cause, u64, FxBuildHasher>;
 
 /// Returns the place of a cause.
-fn number_in(times: &mut Times, source: WorkSource, caller: Option<u32>) -> u32 {
+fn number_in(times: &mut CauseTimes, source: WorkSource, caller: Option<u32>) -> u32 {
     let caller = caller.map(|caller| caller as usize);
     let entry = times.entry(Cause { source, caller });
     let number = entry.index();
@@ -240,7 +240,7 @@ fn number_in(times: &mut Times, source: WorkSource, caller: Option<u32>) -> u32 
 }
 
 /// Returns the wanted causes, the longest first; of a source with callers only these.
-fn sorted(times: &Times, is_wanted: impl Fn(&&Cause) -> bool) -> Vec<&Cause> {
+fn sorted(times: &CauseTimes, is_wanted: impl Fn(&&Cause) -> bool) -> Vec<&Cause> {
     let mut causes: Vec<&Cause> = times.keys().filter(is_wanted).collect();
     let has_caller = |source: &WorkSource| {
         let of = |cause: &Cause| cause.source == *source && cause.caller.is_some();
