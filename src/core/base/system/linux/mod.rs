@@ -145,7 +145,7 @@ impl SignalSemaphore {
             let mut until: libc::timespec = mem::zeroed();
             libc::clock_gettime(libc::CLOCK_REALTIME, &mut until);
             let nanoseconds = until.tv_nsec + libc::c_long::from(time.subsec_nanos());
-            until.tv_sec += time.as_secs() as libc::time_t + nanoseconds / 1_000_000_000;
+            until.tv_sec += time.as_secs() as libc::c_long + nanoseconds / 1_000_000_000;
             until.tv_nsec = nanoseconds % 1_000_000_000;
             while libc::sem_timedwait(self.0, &until) != 0 && *errno_location() == libc::EINTR {}
         }
