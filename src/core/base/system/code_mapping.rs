@@ -34,9 +34,7 @@ impl CodeMapping {
     pub fn data_ranges(text: &str) -> Vec<Range<u64>> {
         let range = |line: &str| {
             let (range, rest) = line.split_once(' ')?;
-            let (start, end) = range.split_once('-')?;
-            let hex = |text| u64::from_str_radix(text, 16).ok();
-            if rest.starts_with("rw") { Some(hex(start)?..hex(end)?) } else { None }
+            if rest.starts_with("rw") { addresses(range) } else { None }
         };
         text.lines().filter_map(range).collect()
     }
@@ -53,8 +51,6 @@ impl CodeMapping {
         if rights.as_bytes().get(2) != Some(&b'x') {
             return None;
         }
-        let hex = |text| u64::from_str_radix(text, 16).ok();
-        let (start, end) = range.split_once('-')?;
         let (offset, inode) = (hex(offset)?, inode.parse().ok()?);
         let is_file = rest.starts_with('/') || rest == "[vdso]";
         let file = is_file.then(|| MappedPart {
@@ -63,8 +59,18 @@ impl CodeMapping {
             device: device.to_owned(),
             inode,
         });
-        Some(Self { range: hex(start)?..hex(end)?, file })
+        Some(Self { range: addresses(range)?, file })
     }
+}
+
+/// Reads addresses: `7f00-7f10`.
+fn addresses(range: &str) -> Option<Range<u64>> {
+    let (start, end) = range.split_once('-')?;
+    Some(hex(start)?..hex(end)?)
+}
+
+fn hex(digits: &str) -> Option<u64> {
+    u64::from_str_radix(digits, 16).ok()
 }
 
 #[cfg(test)]
