@@ -40,16 +40,17 @@ pub(super) fn native_code(
             }
         }
     }
-    let all_us: u64 = functions.values().sum();
+    let all_us: f64 = functions.values().map(|us| *us as f64).sum();
     let mut modules: FxHashMap<_, u64> = FxHashMap::default();
     let place = |function: usize| index.place(function);
     let module = |function: usize| module_of(place(function).file, place(function).name);
     for (function, us) in functions.iter().filter(|(function, _)| index.is_in_module(**function)) {
-        *modules.entry(module(*function)).or_default() += us;
+        let sum_us = modules.entry(module(*function)).or_default();
+        *sum_us = sum_us.saturating_add(*us);
     }
     let (most, us) =
         modules.into_iter().max_by(|(a, a_us), (b, b_us)| (a_us, b).cmp(&(b_us, a)))?;
-    if (us as f64) < MOST * all_us as f64 {
+    if (us as f64) < MOST * all_us {
         return None;
     }
     let of_module = functions
@@ -57,7 +58,7 @@ pub(super) fn native_code(
         .filter(|(function, _)| index.is_in_module(**function) && module(**function) == most);
     let largest = of_module.max_by_key(|(function, us)| (**us, **function));
     let named = largest.filter(|(function, us)| {
-        **us as f64 >= NOTABLE * all_us as f64 && is_named(place(**function).name)
+        **us as f64 >= NOTABLE * all_us && is_named(place(**function).name)
     });
     let function = named.map(|(function, _)| place(*function).name.to_owned());
     Some(NativeCode { module: most.into_owned(), function })
