@@ -3,8 +3,12 @@
 // Records the workers that a recorded thread creates in code, where no preload reaches them.
 
 // A diagnostics channel announces a new worker. An inspector session then evaluates one expression
-// in the worker, which calls the addon there. The session is closed as soon as no worker waits for
-// it: while a session exists, the inspector keeps everything that the program logs to the console.
+// in the worker, which calls the addon there.
+//
+// How long the session stays open: while a session exists, the inspector keeps what the program logs to
+// the console, up to the next sweep. But Node walks its list of workers when a session begins to watch
+// them, and tells each by JavaScript, in which the end of another worker can change the list: then Node
+// crashes (18 to 26). So a session stays while workers come and go.
 
 const diagnosticsChannel = require('node:diagnostics_channel')
 const path = require('node:path')
@@ -23,6 +27,8 @@ const HAS_CHANNEL = MAJOR >= 20
 const IS_SAFE_FROM_START = MAJOR >= 22
 const START_MS = 250
 const SWEEP_MS = 1000
+/** Count of sweeps without a new worker after which the session is closed while workers live. */
+const QUIET_SWEEPS = 10
 /** A worker can be reached before it has a `process` object; then the expression is sent again. */
 const RETRY_MS = 5
 const MAX_ATTEMPTS = 400
@@ -46,6 +52,12 @@ const MAX_ATTEMPTS = 400
 
 /** Workers to be recorded, by thread id. @type {Map<number, Task>} */
 const tasks = new Map()
+
+/** The announced workers that live. @type {Set<{ threadId: number }>} */
+const liveWorkers = new Set()
+
+/** Count of the sweeps since the last new worker. */
+let quietSweeps = 0
 
 /** Covers every new worker: set on Node 18, where workers are not announced one by one. @type {Cover | undefined} */
 let coverForAll
@@ -74,6 +86,8 @@ function attachToAnnounced(cover) {
       const { threadId } = worker
       if (threadId <= 0) return
       tasks.set(threadId, { cover, threadId, worker, attempts: 0 })
+      liveWorkers.add(worker)
+      quietSweeps = 0
       connect()
     })
   diagnosticsChannel.subscribe(CHANNEL, onWorker)
@@ -209,10 +223,7 @@ function sendLater(task, ms) {
 /** Leaves a worker alone from now on. @param {Task} task */
 function finish({ threadId, sessionId }) {
   tasks.delete(threadId)
-  inMicrotask(() => {
-    post('NodeWorker.detach', { sessionId })
-    disconnectIfIdle()
-  })
+  inMicrotask(() => post('NodeWorker.detach', { sessionId }))
 }
 
 /** Drops workers that ended before they were attached, and what the inspector kept of the log. */
@@ -222,11 +233,15 @@ function sweep() {
     const hasEnded = worker !== undefined && worker.threadId < 0
     if (sessionId === undefined && hasEnded) tasks.delete(threadId)
   }
+  quietSweeps += 1
+  for (const worker of liveWorkers) if (worker.threadId < 0) liveWorkers.delete(worker)
   disconnectIfIdle()
 }
 
 function disconnectIfIdle() {
   if (tasks.size > 0 || coverForAll !== undefined) return
+  if (liveWorkers.size > 0 && quietSweeps < QUIET_SWEEPS) return
+  liveWorkers.clear()
   clearInterval(sweeper)
   post('Runtime.discardConsoleEntries')
   post('NodeWorker.disable')

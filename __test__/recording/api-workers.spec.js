@@ -164,6 +164,38 @@ test('each of several recordings in a row has only its own workers', {
   ])
 })
 
+test('workers can end while Node tells the inspector of them', {
+  skip: NEEDS_TO_REACH_WORKERS,
+}, async () => {
+  const { stdout, traces } = await runWorkers(
+    `prof.start({ flushInterval: 50 })
+     const workers = Array.from({ length: 8 }, () => new Worker(__filename))
+     await files(9)
+     // A worker answers after it has told the profiler that its recording has begun.
+     const answers = workers.map(message)
+     for (const worker of workers) worker.postMessage('answer')
+     await Promise.all(answers)
+     for (const worker of workers) worker.postMessage('end')
+     // The profiler looks each worker up that it is told of: while that takes long, the others end.
+     const { get } = Map.prototype
+     Map.prototype.get = function (key) {
+       for (const end = performance.now() + 20; performance.now() < end; );
+       return get.call(this, key)
+     }
+     const last = new Worker(__filename)
+     Map.prototype.get = get
+     await files(10)
+     last.postMessage('end')
+     last.on('exit', () => console.log(prof.stop().files.length))`,
+    `parentPort.on('message', (what) => {
+       if (what === 'end') process.exit()
+       parentPort.postMessage(what)
+     })`,
+  )
+  assert.equal(stdout, '10\n')
+  assert.equal(traces.length, 10)
+})
+
 test('workers that end too soon leave no inspector session open', async () => {
   const { stdout } = await runWorkers(
     `prof.start()
