@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use crate::sampler::v8::{JavaScriptCode, StackRing};
+use crate::sampler::v8::{JavaScriptCode, StackRing, is_read_here};
 use cpu_prof_core::base::system;
 use cpu_prof_core::base::system::registers;
 use cpu_prof_core::base::system::sampling_signal::thread_number;
@@ -107,7 +107,9 @@ impl TickSlot {
 /// Runs on a native thread in the signal handler of its timer. Nothing here may lock, allocate or panic.
 pub(super) fn on_tick(number: usize, stopped: StoppedThread) {
     let Some(slot) = TickSlot::of(number) else { return };
-    if system::thread_id() != Some(slot.thread.load(Ordering::Acquire)) {
+    // The timer of a worker whose recording has just begun ends with the next look. A tick could be within the
+    // handler of a sample.
+    if is_read_here() || system::thread_id() != Some(slot.thread.load(Ordering::Acquire)) {
         return;
     }
     let registers = stopped.registers();

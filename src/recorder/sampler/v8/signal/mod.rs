@@ -11,4 +11,4 @@
 mod sampled_thread;
 mod threads;
 
-pub(crate) use self::sampled_thread::SignalReading;
+pub(crate) use self::sampled_thread::{SignalReading, is_read_here};

@@ -68,6 +68,11 @@ impl Drop for SignalReading {
     }
 }
 
+/// Returns whether the calling thread is read with each sample. May be called in a signal handler.
+pub(crate) fn is_read_here() -> bool {
+    !threads::data().is_null()
+}
+
 /// Runs in the signal handler of any thread. Nothing here may lock, allocate or panic.
 fn around_sample(v8: &dyn Fn(), stopped: StoppedThread) {
     // SAFETY: what a thread has entered stays until the thread itself leaves, and the handler runs on the
