@@ -78,7 +78,11 @@ async function stress(tool, preload) {
   const program = path.join(root, '__test__', 'fixtures', 'stress.js')
   const command = [node, '--expose-gc', '--require', deep, ...preload, program, seed]
   /** @type {Record<string, string>} */
-  const env = { CPU_PROF_FLUSH_INTERVAL: '10', CPU_PROF_DIR: path.join(output, 'traces') }
+  const env = {
+    CPU_PROF_CATEGORIES: '+native',
+    CPU_PROF_FLUSH_INTERVAL: '10',
+    CPU_PROF_DIR: path.join(output, 'traces'),
+  }
   if (tool === 'valgrind') {
     command.unshift('valgrind', ...VALGRIND, `--log-file=${log}`)
     command.push('8')

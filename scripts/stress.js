@@ -1,20 +1,22 @@
 'use strict'
 
-// Runs programs that have made profilers crash, with V8's stress flags, and counts the endings that
-// are not normal: `node scripts/stress.js [minutes] [node]`.
+// Runs programs that have made profilers crash, with V8's stress flags, on each core, and counts the endings
+// that are not normal: `node scripts/stress.js [minutes] [node] [programs]`. Programs are files of
+// `__test__/fixtures`, separated by commas. Addons come with `cargo build --package cpu-prof --examples`.
 
-const { spawnSync } = require('node:child_process')
+const { execFile, spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 
 const root = path.join(__dirname, '..')
-const [minutes = '30', node = process.execPath] = process.argv.slice(2)
+const [minutes = '30', node = process.execPath, chosen = ''] = process.argv.slice(2)
 const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'cpu-prof-stress-'))
 process.on('exit', () => fs.rmSync(dir, { recursive: true, force: true }))
 
 const TIMEOUT_MS = 300_000
 const FIXTURES = path.join(root, '__test__', 'fixtures')
+const ADDON = path.join(root, 'target', 'debug', 'examples', 'libnative.so')
 /** Flags of V8 that move, collect or recompile more than usual. */
 const FLAGS = [
   [],
@@ -25,17 +27,25 @@ const FLAGS = [
   ['--always-osr'],
   ['--conservative-stack-scanning'],
   ['--gc-interval=500'],
+  ['--interpreted-frames-native-stack'],
   ['--cpu-prof', `--cpu-prof-dir=${dir}`],
 ]
-/** Programs with their arguments. */
+const PRELOAD = ['--require', root]
+const NATIVE = ['native-load.js', 'SEED', '20', ...(fs.existsSync(ADDON) ? [ADDON] : [])]
+/** Programs with their arguments, and what is loaded before them. */
 const PROGRAMS = [
-  ['stress.js', '0', '12'],
-  ['spans.js', '10'],
-  ['naps.js', '20'],
-]
+  { preload: PRELOAD, program: ['stress.js', 'SEED', '12'] },
+  { preload: PRELOAD, program: ['spans.js', '10'] },
+  { preload: PRELOAD, program: ['naps.js', '20'] },
+  { preload: PRELOAD, program: NATIVE },
+  // Its own recordings are the first ones then.
+  { preload: [], program: NATIVE },
+].filter(({ program: [file] }) => chosen === '' || chosen.split(',').includes(file))
 const ENVS = [
   { CPU_PROF_FLUSH_INTERVAL: '10', CPU_PROF_INTERVAL: '100' },
   { CPU_PROF_FLUSH_INTERVAL: '10', CPU_PROF_INTERVAL: '1000' },
+  { CPU_PROF_FLUSH_INTERVAL: '10', CPU_PROF_INTERVAL: '200', CPU_PROF_CATEGORIES: '+native' },
+  { CPU_PROF_CATEGORIES: '+native' },
 ]
 
 /** The flags that this Node knows. */
@@ -44,35 +54,44 @@ const known = FLAGS.filter((flags) => spawnSync(node, [...flags, '-e', '0']).sta
 const endings = new Map()
 const until = Date.now() + Number(minutes) * 60_000
 let runs = 0
-while (Date.now() < until) {
-  const flags = known[runs % known.length]
-  const program = PROGRAMS[runs % PROGRAMS.length]
-  const env = ENVS[Math.floor(runs / known.length) % ENVS.length]
-  runs++
-  run(flags, program, env)
+
+/** Runs one program after the other, so that each meets all flags and settings. */
+async function runAll() {
+  while (Date.now() < until) {
+    const run = runs++
+    const { preload, program } = PROGRAMS[run % PROGRAMS.length]
+    const round = Math.floor(run / PROGRAMS.length)
+    const flags = known[round % known.length]
+    const env = ENVS[Math.floor(round / known.length + round) % ENVS.length]
+    await runOne([...flags, '--expose-gc', ...preload], program, env)
+  }
 }
-console.log(
-  `${runs} runs: ${[...endings].map(([ending, count]) => `${count} × ${ending}`).join(', ')}`,
-)
-process.exitCode = [...endings.keys()].every((ending) => ending === 'normal') ? 0 : 1
 
 /** @param {string[]} flags @param {string[]} program @param {Record<string, string>} settings */
-function run(flags, [file, ...args], settings) {
+async function runOne(flags, [file, ...args], settings) {
   const seed = String(Math.floor(Math.random() * 1e6))
-  const full = args.map((arg) => (arg === '0' ? seed : arg))
-  const all = [...flags, '--expose-gc', '--require', root, path.join(FIXTURES, file), ...full]
-  const env = { PATH: process.env.PATH, CPU_PROF_DIR: dir, ...settings }
-  const { status, signal, stderr } = spawnSync(node, all, {
-    env,
-    encoding: 'utf8',
-    timeout: TIMEOUT_MS,
-    killSignal: 'SIGKILL',
+  const full = args.map((arg) => (arg === 'SEED' ? seed : arg))
+  const all = [...flags, path.join(FIXTURES, file), ...full]
+  const traces = fs.mkdtempSync(path.join(dir, 'run-'))
+  const env = { PATH: process.env.PATH, CPU_PROF_DIR: traces, ...settings }
+  const limits = /** @type {const} */ ({ timeout: TIMEOUT_MS, killSignal: 'SIGKILL' })
+  /** @type {{ ending: string, stderr: string }} */
+  const { ending, stderr } = await new Promise((resolve) => {
+    const child = execFile(node, all, { env, ...limits }, (error, _, stderr) => {
+      const { exitCode, signalCode } = child
+      const abnormal = signalCode === 'SIGKILL' ? 'too slow' : (signalCode ?? `exit ${exitCode}`)
+      resolve({ ending: error === null ? 'normal' : abnormal, stderr })
+    })
   })
-  const ending =
-    status === 0 ? 'normal' : signal === 'SIGKILL' ? 'too slow' : (signal ?? `exit ${status}`)
   endings.set(ending, (endings.get(ending) ?? 0) + 1)
   if (ending !== 'normal') {
     console.error(`${ending}: ${JSON.stringify(settings)} ${all.join(' ')}\n${stderr.slice(-2000)}`)
   }
-  for (const each of fs.readdirSync(dir)) fs.rmSync(path.join(dir, each))
+  fs.rmSync(traces, { recursive: true, force: true })
 }
+
+Promise.all(Array.from({ length: os.availableParallelism() }, runAll)).then(() => {
+  const counts = [...endings].map(([ending, count]) => `${count} × ${ending}`)
+  console.log(`${runs} runs: ${counts.join(', ')}`)
+  process.exitCode = [...endings.keys()].every((ending) => ending === 'normal') ? 0 : 1
+})
