@@ -41,6 +41,7 @@ const PROGRAMS = [
   // Its own recordings are the first ones then.
   { preload: [], program: NATIVE },
 ].filter(({ program: [file] }) => chosen === '' || chosen.split(',').includes(file))
+/** @type {Record<string, string>[]} */
 const ENVS = [
   { CPU_PROF_FLUSH_INTERVAL: '10', CPU_PROF_INTERVAL: '100' },
   { CPU_PROF_FLUSH_INTERVAL: '10', CPU_PROF_INTERVAL: '1000' },
