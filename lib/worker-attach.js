@@ -6,7 +6,7 @@
 // in the worker, which calls the addon there.
 //
 // How long the session stays open: while a session exists, the inspector keeps what the program logs to
-// the console, up to the next sweep. But Node walks its list of workers when a session begins to watch
+// the console, up to the next sweep or stop(). But Node walks its list of workers when a session begins to watch
 // them, and tells each by JavaScript, in which the end of another worker can change the list: then Node
 // crashes (18 to 26). So a session stays while workers come and go.
 
@@ -91,7 +91,10 @@ function attachToAnnounced(cover) {
       connect()
     })
   diagnosticsChannel.subscribe(CHANNEL, onWorker)
-  return () => diagnosticsChannel.unsubscribe(CHANNEL, onWorker)
+  return () => {
+    diagnosticsChannel.unsubscribe(CHANNEL, onWorker)
+    guarded(() => post('Runtime.discardConsoleEntries'))
+  }
 }
 
 /** Keeps the session open until the recording stops. @param {Cover} cover */
