@@ -5,10 +5,10 @@
 // A diagnostics channel announces a new worker. An inspector session then evaluates one expression
 // in the worker, which calls the addon there.
 //
-// How long the session stays open: while a session exists, the inspector keeps what the program logs to
-// the console, up to the next sweep or stop(). But Node walks its list of workers when a session begins to watch
-// them, and tells each by JavaScript, in which the end of another worker can change the list: then Node
-// crashes (18 to 26). So a session stays while workers come and go.
+// While a session exists, the inspector keeps what the program logs to the console, up to the next
+// sweep or stop(). But when a session begins to watch workers, Node walks its list of them and tells of
+// each by JavaScript, in which the end of another can change the list: then Node crashes (18 to 26). So
+// the session stays open while workers come and go.
 
 const diagnosticsChannel = require('node:diagnostics_channel')
 const path = require('node:path')
