@@ -28,10 +28,10 @@ const FLAGS = [
   ['--conservative-stack-scanning'],
   ['--gc-interval=500'],
   ['--interpreted-frames-native-stack'],
-  ['--cpu-prof', `--cpu-prof-dir=${dir}`],
+  ['--cpu-prof'],
 ]
 const PRELOAD = ['--require', root]
-const NATIVE = ['native-load.js', 'SEED', '20', ...(fs.existsSync(ADDON) ? [ADDON] : [])]
+const NATIVE = ['native-load.js', '20', ...(fs.existsSync(ADDON) ? [ADDON] : [])]
 /** Programs with their arguments, and what is loaded before them. */
 const PROGRAMS = [
   { preload: PRELOAD, program: ['stress.js', 'SEED', '12'] },
@@ -50,7 +50,9 @@ const ENVS = [
 ]
 
 /** The flags that this Node knows. */
-const known = FLAGS.filter((flags) => spawnSync(node, [...flags, '-e', '0']).status === 0)
+const known = FLAGS.filter(
+  (flags) => spawnSync(node, [...flags, '-e', '0'], { cwd: dir }).status === 0,
+)
 /** @type {Map<string, number>} */
 const endings = new Map()
 const until = Date.now() + Number(minutes) * 60_000
@@ -74,11 +76,16 @@ async function runOne(flags, [file, ...args], settings) {
   const full = args.map((arg) => (arg === 'SEED' ? seed : arg))
   const all = [...flags, path.join(FIXTURES, file), ...full]
   const traces = fs.mkdtempSync(path.join(dir, 'run-'))
-  const env = { PATH: process.env.PATH, CPU_PROF_DIR: traces, ...settings }
-  const limits = /** @type {const} */ ({ timeout: TIMEOUT_MS, killSignal: 'SIGKILL' })
+  const options = /** @type {const} */ ({
+    // For Node's own profiles.
+    cwd: traces,
+    env: { PATH: process.env.PATH, CPU_PROF_DIR: traces, ...settings },
+    timeout: TIMEOUT_MS,
+    killSignal: 'SIGKILL',
+  })
   /** @type {{ ending: string, stderr: string }} */
   const { ending, stderr } = await new Promise((resolve) => {
-    const child = execFile(node, all, { env, ...limits }, (error, _, stderr) => {
+    const child = execFile(node, all, options, (error, _, stderr) => {
       const { exitCode, signalCode } = child
       const abnormal = signalCode === 'SIGKILL' ? 'too slow' : (signalCode ?? `exit ${exitCode}`)
       resolve({ ending: error === null ? 'normal' : abnormal, stderr })
