@@ -34,13 +34,15 @@ const THREADS = `
     return [Number(id), fs.readFileSync(task + '/comm', 'utf8').trim(), Number(ns) / 1e6]
   })`
 
-/** Two threads of an addon, which use 700 ms of CPU time each and then wait. */
+/** CPU time that each thread of the addon uses, milliseconds. */
+const WORK_MS = 700
+/** Two threads of an addon, which work and then wait. */
 const WORK = `
   ${THREADS}
   process.dlopen({ exports: {} }, ${JSON.stringify(ADDON)})
   const wait = setInterval(() => {
     const ours = threads().filter(([, name]) => name.startsWith('spec-'))
-    if (ours.length === 2 && ours.every(([, , ms]) => ms >= 700)) {
+    if (ours.length === 2 && ours.every(([, , ms]) => ms >= ${WORK_MS})) {
       clearInterval(wait)
       console.log(JSON.stringify(threads()))
     }
@@ -115,6 +117,26 @@ test('the time of a thread that blocks all signals has no functions', { skip: SK
   assert.ok(deaf, traces.map(nameOf).join(', '))
   const truncatedMs = deaf.totalMs((frame) => frame.functionName === '(truncated)')
   assert.ok(Math.abs(truncatedMs - workMs(deaf)) < 1, `${truncatedMs} of ${workMs(deaf)} ms`)
+})
+
+test('the functions of a thread that has ended do not last until the recording ends', {
+  skip: SKIP,
+}, async () => {
+  const source = `
+    ${THREADS}
+    process.dlopen({ exports: {} }, ${JSON.stringify(ADDON)})
+    const wait = setInterval(() => {
+      if (threads().some(([, name]) => name === 'spec-ended')) return
+      clearInterval(wait)
+      setTimeout(() => {}, 1000)
+    }, 50)`
+  const { traces } = await run(['-e', source], { env: { ...ENV, NATIVE: 'ended' } })
+  const ended = traces.find((trace) => nameOf(trace).startsWith('spec-ended ('))
+  assert.ok(ended, traces.map(nameOf).join(', '))
+  const seenMs = workMs(ended)
+  // The last round of its work lasts up to 5 ms more.
+  const mostMs = LOST_MS + PART * WORK_MS + 5
+  assert.ok(Math.abs(seenMs - WORK_MS) < mostMs, `${seenMs} ms of ${WORK_MS} ms`)
 })
 
 test('the pool of libuv is in reports: threads, functions, and who asked for the work', {

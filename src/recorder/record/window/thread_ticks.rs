@@ -71,10 +71,11 @@ impl TickWindows {
         }
         let left_us = (did.seen_cpu_us - self.told_cpu_us).max(0);
         let idle_us = did.seen_us - self.until_us - left_us;
-        if idle_us >= MIN_IDLE_US || is_last && idle_us > 0 {
+        // Without an idle part after the last tick, its function would last until the trace ends.
+        if idle_us >= MIN_IDLE_US || is_last {
             let node = window.state_or_new(CallFrame::IDLE);
             window.samples.push(Sample { time_us: self.until_us, node, ..Sample::default() });
-            self.until_us += idle_us;
+            self.until_us += idle_us.max(0);
         }
         window
     }
@@ -163,7 +164,7 @@ mod tests {
         let expected = [(4, "f1"), (4, "f2"), (88, "(idle)"), (4, "f3"), (49, "(idle)")];
         assert_eq!(first, named(&expected));
         let next = parts(&mut windows, &did(vec![tick(152_000, 15_000, 4)], 152_000, 15_000), true);
-        assert_eq!(next, named(&[(3, "f4")]));
+        assert_eq!(next, named(&[(3, "f4"), (0, "(idle)")]));
     }
 
     #[test]
@@ -189,7 +190,7 @@ mod tests {
         let blocks = parts(&mut windows, &did(Vec::new(), 200_000, 140_000), false);
         assert_eq!(blocks, named(&[(50, "(idle)"), (30, "(truncated)"), (20, "(truncated)")]));
         let last = parts(&mut windows, &did(Vec::new(), 201_000, 141_000), true);
-        assert_eq!(last, named(&[(1, "(truncated)")]));
+        assert_eq!(last, named(&[(1, "(truncated)"), (0, "(idle)")]));
     }
 
     #[test]
@@ -197,7 +198,15 @@ mod tests {
         let mut windows = TickWindows::new(0, 0);
         parts(&mut windows, &did(vec![tick(900_000, 900_000, 1)], 900_000, 900_000), false);
         let next = parts(&mut windows, &did(vec![tick(910_000, 10_000, 2)], 910_000, 10_000), true);
-        assert_eq!(next, named(&[(10, "f2")]));
+        assert_eq!(next, named(&[(10, "f2"), (0, "(idle)")]));
+    }
+
+    #[test]
+    fn a_tick_after_the_last_look_ends_when_the_thread_ends() {
+        let mut windows = TickWindows::new(0, 0);
+        let ticks = vec![tick(4000, 4000, 1), tick(8000, 8000, 2)];
+        let last = parts(&mut windows, &did(ticks, 3000, 3000), true);
+        assert_eq!(last, named(&[(4, "f1"), (4, "f2"), (0, "(idle)")]));
     }
 
     #[test]
@@ -205,6 +214,6 @@ mod tests {
         let mut windows = TickWindows::new(10_000, 5000);
         let ticks = vec![tick(9000, 4000, 1), tick(14_000, 20_000, 2), tick(13_000, 21_000, 3)];
         let told = parts(&mut windows, &did(ticks, 12_000, 0), true);
-        assert_eq!(told, named(&[(4, "f2")]));
+        assert_eq!(told, named(&[(4, "f2"), (0, "(idle)")]));
     }
 }

@@ -215,11 +215,18 @@ impl WatchedThreads {
         Some(plan.due.saturating_duration_since(Instant::now()).max(Duration::from_millis(1)))
     }
 
-    /// Looks at the threads, if it is time.
+    /// Looks at the threads, if it is time, and if the process has worked since the last look.
     pub(crate) fn look_when_due(&mut self) {
-        if self.plan.as_ref().is_some_and(|plan| plan.due <= Instant::now()) {
-            self.look();
+        let now = Instant::now();
+        let Some(plan) = self.plan.as_mut().filter(|plan| plan.due <= now) else { return };
+        let process_us = system::process_cpu_us().unwrap_or(0);
+        if plan.process_us.is_some_and(|last_us| process_us - last_us < MIN_PROCESS_US) {
+            plan.pause = (2 * plan.pause).min(MAX_PAUSE);
+            plan.due = now + plan.pause;
+            return;
         }
+        plan.pause = BUSY_PAUSE;
+        self.look();
     }
 
     /// Follows the stacks of each thread whose ring fills up, and of those that have ended.
@@ -241,19 +248,13 @@ impl WatchedThreads {
         }
     }
 
+    /// Looks at the threads: at their clocks, and at which of them are there.
     fn look(&mut self) {
         let Self { threads, plan } = self;
         let Some(plan) = plan else { return };
         let started = Instant::now();
         let is_first = plan.process_us.is_none();
-        let process_us = system::process_cpu_us().unwrap_or(0);
-        if plan.process_us.is_some_and(|last_us| process_us - last_us < MIN_PROCESS_US) {
-            plan.pause = (2 * plan.pause).min(MAX_PAUSE);
-            plan.due = started + plan.pause;
-            return;
-        }
-        plan.process_us = Some(process_us);
-        plan.pause = BUSY_PAUSE;
+        plan.process_us = Some(system::process_cpu_us().unwrap_or(0));
         let Some(ids) = system::thread_ids() else { return };
         let has_handler = thread_timer::is_handler_set();
         if !has_handler {
