@@ -139,6 +139,27 @@ test('the functions of a thread that has ended do not last until the recording e
   assert.ok(Math.abs(seenMs - WORK_MS) < mostMs, `${seenMs} ms of ${WORK_MS} ms`)
 })
 
+test('where a sandbox forbids the timers, one line says so, and the native frames stay', {
+  skip: SKIP,
+}, async () => {
+  const source = `
+    process.dlopen({ exports: {} }, ${JSON.stringify(ADDON)})
+    const cpuProf = require(${JSON.stringify(PACKAGE)})
+    const { pbkdf2Sync } = require('node:crypto')
+    cpuProf.start()
+    while (process.cpuUsage().user < 500_000) pbkdf2Sync('a', 'b', 2000, 64, 'sha512')
+    cpuProf.stop()`
+  const env = { ...ENV, NATIVE: 'no-timers' }
+  const { traces, stderr } = await run(['-e', source], { env, preload: null })
+  assert.match(
+    stderr,
+    /^cpu-prof: native threads are not recorded: their timers do not work: .*timer_create.*\n$/,
+  )
+  assert.equal(traces.length, 1)
+  const { chains } = nativeStacks(traces[0], 'pbkdf2Sync')
+  assert.ok(chains.length > 0)
+})
+
 test('the pool of libuv is in reports: threads, functions, and who asked for the work', {
   skip: SKIP,
 }, async () => {

@@ -40,6 +40,9 @@ pub enum Error {
     /// Native frames are not recorded, for this reason. The recording goes on.
     #[error("native frames are not recorded: {0}; the recording goes on without them")]
     Native(String),
+    /// Threads that run no JavaScript are not recorded, or no longer, for this reason. The recording goes on.
+    #[error("native threads are not recorded: {0}; the recording goes on without them")]
+    NativeThreads(String),
     /// What a signal handler reads of a thread, labels and native frames, is not recorded. The recording goes on.
     #[error("labels and native frames of a thread are not recorded: {0}; the recording goes on")]
     Unread(String),

@@ -12,6 +12,11 @@ pub fn set_handler(_: OnTick) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
+/// Returns that there are no timers.
+pub fn check() -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// Returns that no handler is set.
 pub fn is_handler_set() -> bool {
     false

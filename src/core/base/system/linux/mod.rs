@@ -15,7 +15,7 @@ use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 use std::{io, mem};
 
-pub use self::threads::{thread_cpu_us, thread_ids, thread_name};
+pub use self::threads::{thread_cpu_us, thread_id, thread_ids, thread_name};
 use super::listed_process::ListedProcess;
 pub use super::posix::end::{end_now, next_turn};
 pub(crate) use super::posix::is_stderr_writable;
@@ -66,12 +66,6 @@ impl ThreadClock {
 pub fn has_borrowed_rights() -> bool {
     // SAFETY: may be called on any thread. An unknown value is 0.
     has_two_users() || unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
-}
-
-/// Returns the system's id of the calling thread.
-pub fn thread_id() -> Option<u32> {
-    // SAFETY: may be called on any thread. By number, because glibc has the function from 2.30 on.
-    u32::try_from(unsafe { libc::syscall(libc::SYS_gettid) }).ok()
 }
 
 /// Returns whether this is the first thread of the process. May be called in a signal handler.

@@ -14,12 +14,18 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use parking_lot::Mutex;
 
 use super::stopped_thread::StoppedThread;
-use super::threads::thread_clock;
-use crate::base::system::posix::clock_us;
+use super::threads::{thread_clock, thread_id};
+use crate::base::system::posix::{clock_us, with_signals_blocked};
 
 /// The first of the signals that are tried is so many after the first that programs may use: programs take the
 /// first ones, if any.
 const FIRST_SIGNAL: c_int = 5;
+
+/// Number of the timers of [`check`]: the handler knows no such timer.
+const CHECK: usize = usize::MAX;
+/// How often [`check`] waits for a tenth of a second.
+const CHECK_WAITS: u32 = 20;
+const NO_TIME: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// A function that runs in the signal handler. It gets the number of the timer.
 pub type OnTick = fn(number: usize, thread: StoppedThread);
@@ -96,17 +102,25 @@ impl ThreadTimer {
     /// Starts a timer for a thread, which ticks each time that the thread has used so much CPU time. The kernel
     /// looks at the clock in steps of a millisecond or more. The handler gets `number`.
     pub fn start(thread: u32, interval_us: u32, number: usize) -> io::Result<Self> {
-        let signal = SIGNAL.load(Ordering::Acquire);
-        let (Some(clock), Ok(id), true) =
-            (thread_clock(thread), c_int::try_from(thread), signal != 0)
-        else {
-            return Err(io::ErrorKind::InvalidInput.into());
-        };
+        let clock = thread_clock(thread).ok_or(io::ErrorKind::InvalidInput)?;
         let interval = libc::timespec {
             tv_sec: (interval_us / 1_000_000).into(),
             tv_nsec: (interval_us % 1_000_000 * 1000).into(),
         };
         let spec = libc::itimerspec { it_interval: interval, it_value: interval };
+        Self::start_by(clock, thread, spec, number)
+    }
+
+    fn start_by(
+        clock: libc::clockid_t,
+        thread: u32,
+        spec: libc::itimerspec,
+        number: usize,
+    ) -> io::Result<Self> {
+        let signal = SIGNAL.load(Ordering::Acquire);
+        let (Ok(id), true) = (c_int::try_from(thread), signal != 0) else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
         // SAFETY: all zeros are a valid struct. The kernel reads the structs, and fills the number of the timer:
         // the calls of the C library would keep memory for each timer.
         unsafe {
@@ -136,6 +150,39 @@ impl Drop for ThreadTimer {
     }
 }
 
+/// Checks that the system has such timers, and that the signal of a timer reaches the calling thread. A sandbox
+/// can forbid the calls, or not send the signal. The check uses no CPU time: its second timer goes by wall time,
+/// which is allowed on a thread of ours. Returns within two seconds.
+pub fn check() -> io::Result<()> {
+    let own = thread_id().ok_or(io::ErrorKind::Unsupported)?;
+    drop(ThreadTimer::start(own, 1_000_000, CHECK)?);
+    // A blocked signal waits to be taken, and runs no handler.
+    with_signals_blocked(|| {
+        let soon = libc::timespec { tv_sec: 0, tv_nsec: 1 };
+        let once = libc::itimerspec { it_interval: NO_TIME, it_value: soon };
+        let _timer = ThreadTimer::start_by(libc::CLOCK_MONOTONIC, own, once, CHECK)?;
+        match (0..CHECK_WAITS).any(|_| takes_tick()) {
+            true => Ok(()),
+            false => Err(io::Error::other("no signal of a timer came within two seconds")),
+        }
+    })
+}
+
+/// Waits up to a tenth of a second for a tick of [`check`] on the calling thread, which blocks the signal. Returns
+/// whether one came.
+fn takes_tick() -> bool {
+    let pause = libc::timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+    // SAFETY: all zeros are valid structs, which live on this stack.
+    unsafe {
+        let mut signals: libc::sigset_t = mem::zeroed();
+        let mut info: libc::siginfo_t = mem::zeroed();
+        libc::sigemptyset(&mut signals);
+        libc::sigaddset(&mut signals, SIGNAL.load(Ordering::Acquire));
+        let signal = libc::sigtimedwait(&signals, &mut info, &pause);
+        signal > 0 && info.si_code == libc::SI_TIMER && info.si_value().sival_ptr.addr() == CHECK
+    }
+}
+
 /// Returns the CPU time of the calling thread, microseconds. May be called in a signal handler.
 pub fn own_cpu_us() -> i64 {
     clock_us(libc::CLOCK_THREAD_CPUTIME_ID).unwrap_or(0)
@@ -144,7 +191,6 @@ pub fn own_cpu_us() -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::system::thread_id;
     use std::hint::black_box;
     use std::sync::atomic::{AtomicU32, AtomicUsize};
     use std::time::{Duration, Instant};
@@ -161,9 +207,12 @@ mod tests {
             TICKS.fetch_add(usize::from(number == 7), Ordering::Relaxed);
         }
         assert!(!is_handler_set());
+        assert!(check().is_err());
         set_handler(on_tick).unwrap();
         set_handler(on_tick).unwrap();
         assert!(is_handler_set());
+        check().unwrap();
+        assert_eq!(THREAD.load(Ordering::Relaxed), 0, "the check runs no handler");
         let own = thread_id().unwrap();
         let timer = ThreadTimer::start(own, 1000, 7).unwrap();
         let end = Instant::now() + Duration::from_secs(20);

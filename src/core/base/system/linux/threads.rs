@@ -4,6 +4,12 @@ use std::fs;
 
 use crate::base::system::posix::clock_us;
 
+/// Returns the system's id of the calling thread.
+pub fn thread_id() -> Option<u32> {
+    // SAFETY: may be called on any thread. By number, because glibc has the function from 2.30 on.
+    u32::try_from(unsafe { libc::syscall(libc::SYS_gettid) }).ok()
+}
+
 /// Returns the ids of all threads of this process; none where /proc is not there.
 pub fn thread_ids() -> Option<Vec<u32>> {
     let tasks = fs::read_dir("/proc/self/task").ok()?;

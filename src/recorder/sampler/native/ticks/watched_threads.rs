@@ -147,8 +147,8 @@ impl WatchedThread {
             Ok(timer) => self.timer = Some(timer),
             // The thread may have ended.
             Err(_) if system::thread_cpu_us(thread).is_none() => {}
-            Err(error) => warn_once(&Error::Native(format!(
-                "a native thread cannot be sampled: its timer could not be started: {error}"
+            Err(error) => warn_once(&Error::NativeThreads(format!(
+                "the timer of one could not be started: {error}"
             ))),
         }
     }
@@ -183,8 +183,11 @@ impl WatchedThreads {
         if self.plan.is_some() {
             return Ok(false);
         }
-        let failed = |error| Error::Native(format!("native threads cannot be sampled: {error}"));
-        thread_timer::set_handler(on_tick).map_err(failed)?;
+        let failed = |error| {
+            let advice = "a sandbox can forbid timer_create";
+            Error::NativeThreads(format!("their timers do not work: {error} ({advice})"))
+        };
+        thread_timer::set_handler(on_tick).and_then(|()| thread_timer::check()).map_err(failed)?;
         let (pause, due) = (BUSY_PAUSE, Instant::now());
         self.plan = Some(TickPlan {
             interval_us,
@@ -258,8 +261,7 @@ impl WatchedThreads {
         let Some(ids) = system::thread_ids() else { return };
         let has_handler = thread_timer::is_handler_set();
         if !has_handler {
-            let reason = "native threads are no longer sampled: the program uses their signal";
-            warn_once(&Error::Native(reason.into()));
+            warn_once(&Error::NativeThreads("the program uses their signal".into()));
         }
         let others: FxHashSet<u32> = (plan.others)().into_iter().collect();
         let now_us = system::now_us();
