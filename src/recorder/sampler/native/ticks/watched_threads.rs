@@ -183,11 +183,12 @@ impl WatchedThreads {
         if self.plan.is_some() {
             return Ok(false);
         }
-        let failed = |error| {
+        thread_timer::set_handler(on_tick)
+            .map_err(|error| Error::NativeThreads(format!("they need a signal: {error}")))?;
+        thread_timer::check().map_err(|error| {
             let advice = "a sandbox can forbid timer_create";
             Error::NativeThreads(format!("their timers do not work: {error} ({advice})"))
-        };
-        thread_timer::set_handler(on_tick).and_then(|()| thread_timer::check()).map_err(failed)?;
+        })?;
         let (pause, due) = (BUSY_PAUSE, Instant::now());
         self.plan = Some(TickPlan {
             interval_us,
