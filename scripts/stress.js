@@ -10,7 +10,9 @@ const os = require('node:os')
 const path = require('node:path')
 
 const root = path.join(__dirname, '..')
-const [minutes = '30', node = process.execPath, chosen = ''] = process.argv.slice(2)
+const [minutes = '30', given = process.execPath, chosen = ''] = process.argv.slice(2)
+// Runs have folders of their own.
+const node = given.includes(path.sep) ? path.resolve(given) : given
 const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'cpu-prof-stress-'))
 process.on('exit', () => fs.rmSync(dir, { recursive: true, force: true }))
 
