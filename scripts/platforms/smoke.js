@@ -233,6 +233,31 @@ const CHECKS = {
     return undefined
   },
 
+  'records native functions and threads'(site) {
+    if (!site.machine.hasNative) return 'only on Linux with glibc'
+    const dir = site.newFolder()
+    const { status, stderr } = site.record(['native', '1000'], {
+      CPU_PROF_DIR: site.place(dir),
+      CPU_PROF_CATEGORIES: '+native',
+    })
+    assert.equal(stderr, '')
+    assert.equal(status, 0)
+    const converted = site.command(['convert', dir, '-o', 'native.txt'])
+    assert.equal(converted.status, 0, converted.stderr)
+    const stacks = fs.readFileSync(path.join(site.project, 'native.txt'), 'utf8').split('\n')
+    /** @param {RegExp} pattern */
+    const msOf = (pattern) =>
+      stacks
+        .filter((line) => pattern.test(line))
+        .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))) / 1000, 0)
+    const [parseMs, hashMs] = [/;parse .*JsonParser/, /;hash .*;SHA512_Update/].map(msOf)
+    const cutMs = msOf(/;(parse|hash) .*\(truncated\)/)
+    const poolMs = msOf(/^(?!.*;hash ).*;PKCS5_PBKDF2/)
+    const times = `parse ${parseMs}, hash ${hashMs}, cut ${cutMs}, pool ${poolMs} ms`
+    assert.ok(parseMs > 300 && hashMs > 300 && cutMs < 100 && poolMs > 100, times)
+    return undefined
+  },
+
   'starts and stops in code'(site) {
     const dir = site.newFolder()
     const main = site.place('program/main.js')

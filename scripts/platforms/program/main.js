@@ -52,6 +52,18 @@ function controlled() {
   process.send?.('ready')
 }
 
+/** Works in V8, and in OpenSSL on this thread and in the pool. @param {number} ms */
+function native(ms) {
+  const { createHash, pbkdf2 } = require('node:crypto')
+  const text = JSON.stringify(Array.from({ length: 20_000 }, (_, id) => ({ id, name: `n${id}` })))
+  for (let left = 2; left > 0; left--) pbkdf2('a', 'b', 300 * ms, 64, 'sha512', () => {})
+  const parse = () => JSON.parse(text)
+  const hash = () => createHash('sha512').update(text).digest()
+  for (const work of [parse, hash]) {
+    for (const end = Date.now() + ms; Date.now() < end; ) work()
+  }
+}
+
 if (!isMainThread) {
   planted(workerData)
 } else if (mode === 'all') {
@@ -62,6 +74,8 @@ if (!isMainThread) {
   remove(Number(args[0]), args[1])
 } else if (mode === 'api') {
   api(Number(args[0]), args[1])
+} else if (mode === 'native') {
+  native(Number(args[0]))
 } else if (mode === 'controlled') {
   controlled()
 } else {

@@ -13,6 +13,9 @@ mod machine {
     pub const RETURN: u16 = 16;
     /// The register that has the return address at the start of a function; none if it is on the stack.
     pub const LINK: Option<u16> = None;
+    /// The register that has the address of the innermost frame record: that of the record before, and the
+    /// address to return to. None if functions need none.
+    pub const FRAME: Option<u16> = None;
     /// Bytes below the stack pointer that a function may use, and signal handlers leave alone.
     pub const BELOW_STACK: u64 = 128;
     /// The registers that a function leaves as they were.
@@ -28,6 +31,7 @@ mod machine {
     pub const PROGRAM: u16 = 32;
     pub const RETURN: u16 = 30;
     pub const LINK: Option<u16> = Some(30);
+    pub const FRAME: Option<u16> = Some(29);
     pub const BELOW_STACK: u64 = 0;
     pub const KEPT: &[u16] = &[19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29];
 }
@@ -40,11 +44,12 @@ mod machine {
     pub const PROGRAM: u16 = 1;
     pub const RETURN: u16 = 1;
     pub const LINK: Option<u16> = None;
+    pub const FRAME: Option<u16> = None;
     pub const BELOW_STACK: u64 = 0;
     pub const KEPT: &[u16] = &[];
 }
 
-pub use self::machine::{BELOW_STACK, COUNT, KEPT, LINK, PROGRAM, RETURN, STACK};
+pub use self::machine::{BELOW_STACK, COUNT, FRAME, KEPT, LINK, PROGRAM, RETURN, STACK};
 
 /// The values of the registers; none where a value is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

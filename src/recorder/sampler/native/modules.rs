@@ -144,6 +144,14 @@ impl Modules {
         self.list.get(number as usize)
     }
 
+    /// Returns whether there is a rule for a place in memory to which a function can return.
+    pub(super) fn covers(&mut self, address: u64) -> bool {
+        match self.find(address.wrapping_sub(1)) {
+            Some(CodePlace::Module(module, address)) => self.rule(module, address).is_some(),
+            _ => false,
+        }
+    }
+
     /// Returns the rule for a place in a module's code; none if nothing covers it.
     pub(super) fn rule(&mut self, module: u32, address: u64) -> Option<Arc<UnwindRule>> {
         if let Some(known) = self.rules.get(&(module, address)) {

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use gimli::{
     BaseAddresses, CfaRule, EhFrame, EhFrameHdr, Encoding, EndianSlice, Evaluation,
     EvaluationResult, LittleEndian, Location, ParsedEhFrameHdr, Piece, Register, RegisterRule,
-    UnwindContext, UnwindExpression, UnwindSection, Value,
+    UnwindContext, UnwindExpression, UnwindSection, Value, Vendor,
 };
-use object::{File, Object, ObjectSection};
+use object::{Architecture, File, Object, ObjectSection};
 
 use cpu_prof_core::base::system::registers::{self, Registers};
 use cpu_prof_core::base::system::stopped_thread::MappedFile;
@@ -77,6 +77,8 @@ pub(super) struct UnwindTable {
     frames: Range<usize>,
     index: Range<usize>,
     bases: BaseAddresses,
+    /// Who gave meanings to the instructions that DWARF leaves open.
+    vendor: Vendor,
 }
 
 impl UnwindTable {
@@ -100,7 +102,12 @@ impl UnwindTable {
                 bases = set(bases, address);
             }
         }
-        let table = Self { bytes: bytes.clone(), frames, index, bases };
+        // Functions that sign their address to return to say so in their tables.
+        let vendor = match file.architecture() {
+            Architecture::Aarch64 => Vendor::AArch64,
+            _ => Vendor::Default,
+        };
+        let table = Self { bytes: bytes.clone(), frames, index, bases, vendor };
         table.parsed_index()?.table()?;
         Some(table)
     }
@@ -111,7 +118,9 @@ impl UnwindTable {
     }
 
     fn frame_table(&self) -> EhFrame<TableReader<'_>> {
-        EhFrame::new(&self.bytes[self.frames.clone()], LittleEndian)
+        let mut frames = EhFrame::new(&self.bytes[self.frames.clone()], LittleEndian);
+        frames.set_vendor(self.vendor);
+        frames
     }
 
     /// Returns the rule for a place in the code; none if the table does not cover the place.
@@ -196,5 +205,68 @@ impl UnwindTable {
             [Piece { location: Location::Address { address }, .. }] => Some(*address),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns a table for one function of 64 bytes at the address 0x1000, which signs its address to return to and
+    /// then makes a frame of 32 bytes.
+    fn signing(vendor: Vendor) -> UnwindTable {
+        let common: &[u8] =
+            &[16, 0, 0, 0, 0, 0, 0, 0, 1, b'z', b'R', 0, 4, 0x78, 30, 1, 0x1b, 12, 31, 0];
+        // Instructions: one step of code, the signature, one step, frame of 32 bytes, x29 and x30 at its start.
+        let instructions: &[u8] = &[0x41, 0x2d, 0x41, 14, 32, 0x80 | 29, 4, 0x80 | 30, 3];
+        let pad = [0; 2];
+        let function_at = common.len() + 8;
+        let mut frames = common.to_vec();
+        let length = 4 + 8 + 1 + instructions.len() + pad.len();
+        frames.extend(u32::try_from(length).unwrap().to_le_bytes());
+        frames.extend(u32::try_from(common.len() + 4).unwrap().to_le_bytes());
+        // Distance of the function from here.
+        frames.extend((0x1000 - i32::try_from(function_at).unwrap()).to_le_bytes());
+        frames.extend(64_u32.to_le_bytes());
+        frames.push(0);
+        frames.extend(instructions);
+        frames.extend(pad);
+        frames.extend([0; 4]);
+        // The index begins after the table: version, encodings, place of the table, count, and the function.
+        let index_at = i32::try_from(frames.len()).unwrap();
+        let mut index = vec![1, 0x1b, 3, 0x3b];
+        index.extend((-index_at - 4).to_le_bytes());
+        index.extend(1_u32.to_le_bytes());
+        index.extend((0x1000 - index_at).to_le_bytes());
+        index.extend((i32::try_from(common.len()).unwrap() - index_at).to_le_bytes());
+        let (frames, index) = (0..frames.len(), [frames, index].concat());
+        let bases = BaseAddresses::default().set_eh_frame(0).set_eh_frame_hdr(frames.end as u64);
+        let all = frames.end..index.len();
+        let bytes = ModuleBytes::Copy(index.into());
+        UnwindTable { bytes, frames, index: all, bases, vendor }
+    }
+
+    #[test]
+    fn a_function_that_signs_its_address_to_return_to_has_rules() {
+        let mut context = UnwindContext::new();
+        let table = signing(Vendor::AArch64);
+        let ends: Vec<_> = [0x1000, 0x1004, 0x1008, 0x103f]
+            .into_iter()
+            .map(|address| {
+                let UnwindRule { function, end, saved, .. } =
+                    table.rule(address, &mut context).unwrap();
+                assert_eq!(function, 0x1000);
+                let FrameEnd::FromRegister(31, length) = end else { panic!("{end:?}") };
+                let mut kept: Vec<_> =
+                    saved.into_iter().filter(|(register, _)| [29, 30].contains(register)).collect();
+                kept.sort_by_key(|(register, _)| *register);
+                (length, kept)
+            })
+            .collect();
+        let places = [(29, SavedPlace::FromEnd(-32)), (30, SavedPlace::FromEnd(-24))];
+        let frame = (32, places.to_vec());
+        assert_eq!(ends, [(0, vec![]), (0, vec![]), frame.clone(), frame]);
+        assert!(table.rule(0x1040, &mut context).is_none());
+        assert!(signing(Vendor::Default).rule(0x1008, &mut context).is_none());
     }
 }

@@ -152,18 +152,23 @@ impl Unwinder {
                 .number(module, function, || module_of.frame(function, rule.is_some()));
             let Some(number) = number else { return StackEnd::Cut };
             functions.push(number);
-            let (Some(rule), Some(table)) = (rule, &module_of.table) else { return StackEnd::Cut };
-            if rule.is_first {
-                return StackEnd::Thread;
-            }
-            match caller(&rule, table, &registers, memory, !is_call) {
+            let next = match (&rule, &module_of.table) {
+                (Some(rule), _) if rule.is_first => return StackEnd::Thread,
+                (Some(rule), Some(table)) if registers.get(registers::STACK).is_some() => {
+                    caller(rule, table, &registers, memory, !is_call)
+                }
+                _ => caller_by_record(&registers, memory, |place| {
+                    !is_call && self.modules.covers(place)
+                }),
+            };
+            match next {
                 Some(next) => registers = next,
                 None => return StackEnd::Cut,
             }
             if registers.get(registers::PROGRAM) == Some(0) {
                 return StackEnd::Thread;
             }
-            is_call = !rule.is_signal;
+            is_call = rule.is_none_or(|rule| !rule.is_signal);
         }
         StackEnd::Cut
     }
@@ -213,6 +218,35 @@ fn caller(
     Some(next)
 }
 
+/// Returns the registers of a function's caller by the function's frame record: assembly can have no table. None if
+/// the machine has no records. Where the caller's frame begins stays unknown, so that all further callers are found
+/// by their records. `is_direct` tells of a place in the code whether the function, which has made no record yet,
+/// can have been called from there.
+fn caller_by_record(
+    own: &Registers,
+    memory: &mut StackMemory<'_>,
+    is_direct: impl FnOnce(u64) -> bool,
+) -> Option<Registers> {
+    let frame = registers::FRAME?;
+    let record = own.get(frame)?;
+    let caller = without_signature(memory.read(record.checked_add(8)?)?);
+    let mut next = Registers::default();
+    let link = registers::LINK.and_then(|link| own.get(link)).map(without_signature);
+    match link.filter(|link| *link != caller && is_direct(*link)) {
+        // The record is the caller's.
+        Some(link) => {
+            next.set(frame, Some(record));
+            next.set(registers::PROGRAM, Some(link));
+        }
+        None => {
+            let outer = memory.read(record)?;
+            next.set(frame, (outer > record).then_some(outer));
+            next.set(registers::PROGRAM, Some(caller));
+        }
+    }
+    Some(next)
+}
+
 /// Returns an address without the signature that AArch64 can put into its upper bits.
 fn without_signature(address: u64) -> u64 {
     const ADDRESS_BITS: u32 = 48;
@@ -254,5 +288,39 @@ mod tests {
         let nested = functions[1];
         let count = functions.iter().filter(|number| **number == nested).count();
         assert_eq!(count, depth + 1, "{names:#?}");
+    }
+
+    #[test]
+    #[cfg_attr(not(target_arch = "aarch64"), ignore = "only on arm64 are there frame records")]
+    fn a_function_without_a_table_has_the_caller_of_its_record() {
+        const RECORD: u64 = 0x1010;
+        const CALLER: u64 = 0xaaaa_0000_1234;
+        const DIRECT: u64 = 0xaaaa_0000_5678;
+        let words = [1, 2, 0x1040, CALLER | 7 << 56, 0x1008, 5];
+        let stack = 0x1000..0x2000;
+        let caller = |record: u64, link: u64| {
+            let mut memory = StackMemory {
+                start: 0x1000,
+                words: &words,
+                stack: &stack,
+                is_short: false,
+                used_words: 0,
+            };
+            let mut own = Registers::default();
+            own.set(registers::FRAME?, Some(record));
+            own.set(registers::LINK?, Some(link));
+            let next = caller_by_record(&own, &mut memory, |place| place == DIRECT)?;
+            assert_eq!(next.get(registers::STACK), None);
+            Some((next.get(registers::PROGRAM)?, next.get(registers::FRAME?)))
+        };
+        assert_eq!(caller(RECORD, CALLER), Some((CALLER, Some(0x1040))));
+        // The register has data.
+        assert_eq!(caller(RECORD, 99), Some((CALLER, Some(0x1040))));
+        // The function has no record yet, and may have signed the address.
+        assert_eq!(caller(RECORD, DIRECT | 3 << 56), Some((DIRECT, Some(RECORD))));
+        // The record before would be below this one, or there is no record.
+        assert_eq!(caller(RECORD + 16, 99), Some((5, None)));
+        assert_eq!(caller(RECORD + 24, 99), None);
+        assert_eq!(caller(0x3000, 99), None);
     }
 }
