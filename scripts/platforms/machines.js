@@ -24,7 +24,7 @@ const WINE_FOLDER = path.join(TOOLS, 'wine')
  * @property {boolean} [hasNative] whether native functions are recorded there
  */
 
-const { header } = /** @type {any} */ (process.report?.getReport())
+const { header } = /** @type {any} */ (process.report).getReport()
 
 /** The machine that runs this script. @type {Machine} */
 const NATIVE = {
