@@ -33,7 +33,7 @@ function runSuite(target, isNative) {
   for (const machine of machines) {
     console.log(`${target}: ${machine.name}`)
     const project = createProject(target)
-    failed += smoke(machine, project)
+    failed += smoke(machine, project, targetOf(target))
     fs.rmSync(project, { recursive: true, force: true, maxRetries: 5 })
   }
   return failed

@@ -100,6 +100,18 @@ function checkPositions(samples, lines, columns) {
 }
 
 /**
+ * Returns whether a node's function has a script. A stack that is cut has the line of the nearest function below
+ * that has one.
+ * @param {any} node @param {Map<number, any>} nodes
+ */
+function hasScript(node, nodes) {
+  if (node.callFrame.functionName !== '(truncated)') return node.callFrame.scriptId !== '0'
+  let at = nodes.get(node.parent)
+  while (at?.callFrame.scriptId === '0') at = nodes.get(at.parent)
+  return at !== undefined
+}
+
+/**
  * Reads and checks the chunks of one profile. A sample lasts until the next, the last one until
  * `endUs`.
  * @param {any} profile @param {any[]} chunks @param {number} [endUs]
@@ -138,10 +150,8 @@ function readProfile(profile, chunks, endUs) {
       assert.ok(timeDeltas[i] >= 0, 'a time delta is negative')
       time += timeDeltas[i]
       const node = nodes.get(sample)
-      // A stack that is cut has the line of the nearest function of a script.
-      const { scriptId, functionName } = node.callFrame
-      if (scriptId === '0' && functionName !== '(truncated)')
-        assert.ok(!lines?.[i], `${functionName}, which has no script, has a line`)
+      if (!hasScript(node, nodes))
+        assert.ok(!lines?.[i], `${node.callFrame.functionName}, which has no script, has a line`)
       const id = labels?.[i] ?? 0
       assert.ok(id === 0 || labelSets.has(id), `sample of unknown label set ${id}`)
       samples.push({ node, labels: labelSets.get(id), us: timeDeltas[i], lastsUs: 0 })

@@ -42,7 +42,8 @@ async function recordLoad(load, ms, where) {
 
 /** @param {string} load @param {number} ms @param {'main' | 'worker'} where @param {string[]} [preload] */
 async function runLoad(load, ms, where, preload = ['--require', PACKAGE]) {
-  const { stdout, stderr, traces } = await run([LOAD, load, String(ms), where], { preload })
+  const env = { LOOK_MS: '500' }
+  const { stdout, stderr, traces } = await run([LOAD, load, String(ms), where], { preload, env })
   assert.equal(stderr, '')
   return { own: JSON.parse(stdout), traces }
 }

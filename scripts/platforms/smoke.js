@@ -9,6 +9,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 
 /** @typedef {import('./machines.js').Machine} Machine */
+/** @typedef {import('../targets.js').Target} Target */
 /** @typedef {{ status: number | null, signal: NodeJS.Signals | null, stdout: string, stderr: string }} Ended */
 
 /** The function of program/main.js that works. */
@@ -20,10 +21,11 @@ const SOURCES = ['v8', 'inspector']
 
 /** A project on a machine. */
 class Site {
-  /** @param {Machine} machine @param {string} project its folder */
-  constructor(machine, project) {
+  /** @param {Machine} machine @param {string} project its folder @param {Target} target */
+  constructor(machine, project, target) {
     this.machine = machine
     this.project = project
+    this.target = target
     this.count = 0
   }
 
@@ -234,7 +236,7 @@ const CHECKS = {
   },
 
   'records native functions and threads'(site) {
-    if (!site.machine.hasNative) return 'only on Linux with glibc'
+    if (site.target.libc !== 'glibc') return 'only on Linux with glibc'
     const dir = site.newFolder()
     const { status, stderr } = site.record(['native', '1000'], {
       CPU_PROF_DIR: site.place(dir),
@@ -383,10 +385,10 @@ function unknownFacts(site) {
 
 /**
  * Runs the suite, and prints a line for each check. Returns the number of failed checks.
- * @param {Machine} machine @param {string} project
+ * @param {Machine} machine @param {string} project @param {Target} target
  */
-function smoke(machine, project) {
-  const site = new Site(machine, project)
+function smoke(machine, project, target) {
+  const site = new Site(machine, project, target)
   let failed = 0
   for (const [title, check] of Object.entries(CHECKS)) {
     const start = Date.now()
