@@ -1,8 +1,9 @@
 'use strict'
 
-// Builds the addons, and copies them to where lib/addon.js looks for them: `node scripts/build.js` for
-// this machine, `node scripts/build.js --target linux-arm64-gnu` as the package of a target has them.
-// `--triple x86_64-pc-windows-gnu` gives Rust another name of the target, for tests.
+// Builds the addons, and copies them to where lib/addon.js looks for them. `node scripts/build.js` makes the
+// build for tests, which takes seconds after a change, is slower, and cannot be packed. `--published` makes
+// the one that is published, for this machine, and `--target linux-arm64-gnu` as the package of a target has
+// it. `--triple x86_64-pc-windows-gnu` gives Rust another name of the target, for tests.
 
 const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
@@ -51,7 +52,7 @@ function build({ target, triple, cargo = [], env = {} }) {
 }
 
 /** How cargo builds for this machine. */
-const HERE = { command: ['build'], variables: {} }
+const HERE = { command: ['build', '--lib'], variables: {} }
 
 /**
  * Returns how cargo builds for a target. Zig links what the tools of this machine cannot: for another
@@ -69,20 +70,37 @@ function commandFor(name, otherTriple) {
   return { command: [...command, '--lib', '--target', rust], variables }
 }
 
-/** Copies built addons to the root. @param {Record<string, string>} built @param {string} target */
+/**
+ * Copies built addons to the root, unless the same are there. Returns those that were copied.
+ * @param {Record<string, string>} built @param {string} target
+ */
 function install(built, target) {
-  for (const addon of ADDONS) {
+  return ADDONS.filter((addon) => {
     const file = path.join(ROOT, fileName(addon, target))
+    const bytes = fs.readFileSync(built[addon])
+    if (fs.existsSync(file) && fs.readFileSync(file).equals(bytes)) return false
     // A process that has loaded the old file keeps the file.
     fs.rmSync(file, { force: true })
-    fs.copyFileSync(built[addon], file)
-  }
+    fs.writeFileSync(file, bytes, { mode: 0o755 })
+    return true
+  })
 }
 
 function main() {
-  const options = /** @type {const} */ ({ target: { type: 'string' }, triple: { type: 'string' } })
-  const { target, triple } = parseArgs({ options }).values
-  install(build({ target, triple, cargo: ['--release'] }), target ?? targetName())
+  const { target, triple, published } = parseArgs({
+    options: {
+      target: { type: 'string' },
+      triple: { type: 'string' },
+      published: { type: 'boolean', default: false },
+    },
+  }).values
+  const isPublished = published || target !== undefined
+  const name = target ?? targetName()
+  const copied = install(build({ target, triple, cargo: isPublished ? ['--release'] : [] }), name)
+  const kind = isPublished ? 'as it is published' : 'for tests (npm run build -- --published for use)'
+  for (const addon of ADDONS) {
+    console.log(`${fileName(addon, name)}: ${copied.includes(addon) ? 'built' : 'unchanged'}, ${kind}`)
+  }
   if (target === undefined) return
   const { report, problems } = inspect(target)
   for (const line of report) console.log(line)

@@ -23,6 +23,9 @@ const MOST_BYTES = {
   'cpu-prof-tools': 11_600_000,
 }
 
+/** What an addon has in it that was built as it is published: `BUILD` of src/core/base/build_kind.rs. */
+const PUBLISHED = 'cpu-prof-build:published'
+
 /** The libraries that every system of a kind has. */
 const LIBRARIES = {
   glibc: /^(lib(c|m|rt|dl|pthread|util|gcc_s)\.so\.\d|ld-linux-(x86-64|aarch64)\.so\.\d)$/,
@@ -146,6 +149,7 @@ function inspect(name, dir = path.join(__dirname, '..')) {
       const bytes = fs.readFileSync(path.join(dir, file))
       const needs = needsOf(bytes, target)
       const found = problemsOf(bytes, target, MOST_BYTES[addon], needs)
+      if (!bytes.includes(PUBLISHED)) found.unshift('it is a build for tests (or of another program)')
       problems.push(...found.map((problem) => `${file}: ${problem}`))
       report.push(`${file}: ${megabytes(bytes.length)}, needs ${needs.libraries.join(', ')}`)
     } catch (error) {

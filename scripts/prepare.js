@@ -1,6 +1,6 @@
 'use strict'
 
-// Runs in a clone at `npm install`: builds the addons if no prebuilt ones load.
+// Runs in a clone at `npm install`: builds the addons as they are published, if none load.
 
 const { spawnSync } = require('node:child_process')
 const path = require('node:path')
@@ -19,6 +19,6 @@ try {
     process.exit(1)
   }
   const build = path.join(__dirname, 'build.js')
-  const { status } = spawnSync(process.execPath, [build], { stdio: 'inherit' })
+  const { status } = spawnSync(process.execPath, [build, '--published'], { stdio: 'inherit' })
   process.exitCode = status ?? 1
 }

@@ -3,14 +3,15 @@
 // `npm test`: the build, the linters, the Rust tests and the spec files, on this Node.
 // `npm test -- merge`: the build, then the Rust tests with `merge` in their paths and the spec files
 // whose names begin with it.
-// `npm test -- --changed`: the same for what differs from the branch that this one follows, or from
-// the last commit. `--changed=<commit>` compares with that commit.
+// `npm test -- --changed`: what a change touches: what differs from the branch that this one follows, or
+// from the last commit. `--changed=<commit>` compares with that commit.
 
 const { spawn } = require('node:child_process')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
+const { baseCommit, filesChangedSince } = require('./code/repository.js')
+const { readUses } = require('./code/rust.js')
 const { selectSpecs } = require('./specs/files.js')
-const { changedFiles, touchedBy } = require('./specs/touched.js')
 
 const SPECS = path.join(__dirname, 'specs.js')
 const root = path.join(__dirname, '..')
@@ -18,11 +19,11 @@ const root = path.join(__dirname, '..')
 /**
  * Runs a command to its end and prints its duration. Rejects if the command fails.
  * @param {string} title @param {string[]} command
- * @param {{ isHeldBack?: boolean }} [options] `isHeldBack`: the output is shown at the end, in one
- *   piece, since another step is running
+ * @param {{ isHeldBack?: boolean, isMute?: boolean }} [options] `isHeldBack`: the output is shown at the
+ *   end, in one piece, since another step is running; `isMute`: it is shown only if the command fails
  * @returns {Promise<string>} what it wrote to stdout
  */
-function step(title, [program, ...args], { isHeldBack = false } = {}) {
+function step(title, [program, ...args], { isHeldBack = false, isMute = false } = {}) {
   const start = Date.now()
   const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
   let [all, stdout] = ['', '']
@@ -39,12 +40,17 @@ function step(title, [program, ...args], { isHeldBack = false } = {}) {
     child.on('error', reject)
     child.on('close', (code, signal) => {
       const seconds = ((Date.now() - start) / 1000).toFixed(1)
-      console.log(`${all}== ${title}: ${seconds} s`)
+      console.log(`${isMute && code === 0 ? '' : all}== ${title}: ${seconds} s`)
       if (code === 0) resolve(stdout)
       else reject(new Error(`${title} failed (${code ?? signal})`))
     })
   })
 }
+
+/** Prints the files that each file of Rust uses. */
+const USES = ['cargo', 'test', '--quiet', '--lib', 'architecture', '--', '--nocapture']
+/** Specs that need nothing that `npm test` does not fetch. */
+const IN_NPM_TEST = /^(pure|recording|stress)\//
 
 /** Builds the addons, unless ADDONS_ARE_BUILT says that those in the root are of these sources. */
 const build = async () => {
@@ -70,7 +76,7 @@ function specs(args) {
  */
 function rustTests(...names) {
   const ignored = process.getuid?.() === 0 ? ['--include-ignored'] : []
-  return ['cargo', 'test', '--workspace', '--quiet', '--', ...ignored, ...names]
+  return ['cargo', 'test', '--quiet', '--', ...ignored, ...names]
 }
 
 /** Runs the linters, then the Rust tests, which also build the libraries that recordings load. */
@@ -103,14 +109,34 @@ async function some(rust, names) {
   if (!ran) throw new Error(`no test is named after ${[...rust, ...names].join(' or ')}`)
 }
 
-/** @param {string | undefined} base a commit */
-async function whatChanged(base) {
-  const changed = changedFiles(base)
-  if (changed.length === 0) return console.log('nothing has changed')
-  const { isAll, specs: names, rust } = touchedBy(changed)
-  if (isAll) return everything()
-  console.log(`touched: ${[...names, ...rust.map((test) => `Rust tests of ${test}`)].join(', ')}`)
-  return some([...rust, ...(rust.length > 0 ? ['architecture'] : [])], names)
+/** @param {string} [commit] default: that of the branch which this one follows */
+async function whatChanged(commit = baseCommit()) {
+  const changed = filesChangedSince(commit)
+  if (changed.length === 0) return console.log(`nothing has changed since ${commit}`)
+  const isRust = changed.some((file) => file.startsWith('src/'))
+  // Compiles all Rust tests, too.
+  const uses = isRust ? readUses(await step('uses of Rust', USES, { isHeldBack: true, isMute: true })) : {}
+  const { readSources, touchedBy } = require('./specs/touched.js')
+  const { everything: why, specs: names, crates } = touchedBy(changed, readSources(), uses)
+  if (why !== undefined) {
+    console.log(`everything, because ${why}`)
+    return everything()
+  }
+  const elsewhere = names.filter((name) => !IN_NPM_TEST.test(name))
+  const here = names.filter((name) => IN_NPM_TEST.test(name))
+  const pure = here.filter((name) => name.startsWith('pure/'))
+  const others = here.filter((name) => !pure.includes(name))
+  console.log(`touched: ${[...crates.map((name) => `the Rust tests of ${name}`), ...here].join(', ')}`)
+  const rust = crates.length > 0 ? step('cargo test', rustTests(), { isHeldBack: true }) : ''
+  await all([rust, build().then(() => pure.length > 0 && specs(pure))])
+  if (others.length > 0) {
+    console.log(`the Rust tests and ${pure.length} pure specs passed; ${others.length} others follow`)
+    await specs(others)
+  }
+  if (elsewhere.length > 0) {
+    console.log(`not run, touched too: ${elsewhere.join(', ')} (npm run test:fleet, npm run test:lake)`)
+  }
+  if (here.length === 0 && crates.length === 0) console.log('no test is touched')
 }
 
 /** Waits for all, then fails if one did. @param {(Promise<any> | string)[]} steps */

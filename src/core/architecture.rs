@@ -39,7 +39,7 @@ const UNSAFE_ROOMS: [&str; 5] = [
     "recorder/sampler/native/ticks/",
     "recorder/record/process/signals/",
     "core/base/system/",
-    "tools/exports/push_thread.rs",
+    "tools/exports/push/thread.rs",
 ];
 
 /// Where code may be of one system: name the system in a `cfg`, or use a library of the system. A type
@@ -78,6 +78,8 @@ struct Facts {
     public: Vec<String>,
     /// Names of the types that the file defines.
     types: Vec<String>,
+    /// Names of the types that its `impl` blocks are for.
+    implemented: Vec<String>,
     has_unsafe: bool,
     names_napi: bool,
     /// What makes the file one of a system.
@@ -134,8 +136,7 @@ fn breaches(files: &[SourceText]) -> Vec<String> {
                 breaches.push(format!("{path} defines {name}, and so does {other}"));
             }
         }
-        for used in &facts.uses {
-            let Some(target) = file_of(used, &modules) else { continue };
+        for target in targets(&facts.uses, &modules) {
             let (_, from, to) = parted(path, target);
             if from == to {
                 continue;
@@ -209,6 +210,14 @@ fn file_of<'a>(path: &[String], modules: &BTreeMap<Vec<String>, &'a str>) -> Opt
     (1..=path.len()).rev().find_map(|length| modules.get(&path[..length]).copied())
 }
 
+/// Returns the files that define the paths that a file names.
+fn targets<'a>(
+    uses: &BTreeSet<Vec<String>>,
+    modules: &BTreeMap<Vec<String>, &'a str>,
+) -> BTreeSet<&'a str> {
+    uses.iter().filter_map(|used| file_of(used, modules)).collect()
+}
+
 /// Returns the rooms of one cycle of uses, if there is one.
 fn cycle<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> Option<Vec<&'a str>> {
     fn follow<'a>(
@@ -253,6 +262,7 @@ impl Collector {
         let mut path = match written.first().map(String::as_str) {
             Some("crate") => self.module[..1].to_vec(),
             Some("cpu_prof_core") => vec!["core".into()],
+            Some("cpu_prof_fleet") => vec!["fleet".into()],
             Some("self") => self.module.clone(),
             Some("super") => self.module[..self.module.len().saturating_sub(1)].to_vec(),
             Some("napi" | "napi_derive") => {
@@ -397,6 +407,11 @@ impl<'ast> Visit<'ast> for Collector {
 
     fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
         self.facts.has_unsafe |= item.unsafety.is_some();
+        if let syn::Type::Path(path) = &*item.self_ty
+            && let Some(last) = path.path.segments.last()
+        {
+            self.facts.implemented.push(last.ident.to_string());
+        }
         visit::visit_item_impl(self, item);
     }
 
@@ -430,7 +445,7 @@ fn sources() -> Vec<SourceText> {
     let source = |file: PathBuf| {
         let path = file.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/");
         let text = fs::read_to_string(&file).unwrap();
-        let end = text.find("\n#[cfg(test)]\nmod tests").map_or(text.len(), |at| at + 1);
+        let end = text.find("\n#[cfg(test)]\nmod tests {").map_or(text.len(), |at| at + 1);
         SourceText { path, text: text[..end].to_owned() }
     };
     files.into_iter().map(source).filter(|file| !is_test(&file.path)).collect()
@@ -442,6 +457,33 @@ fn the_rules_hold() {
     assert!(sources.len() > 50, "only {} files were found", sources.len());
     let breaches = breaches(&sources);
     assert!(breaches.is_empty(), "\n{}\n", breaches.join("\n"));
+}
+
+/// Prints the files that each file uses, as JSON on a line: `npm test -- --changed` follows them from what
+/// was changed to the exports.
+#[test]
+fn prints_the_uses_of_files() {
+    let sources = sources();
+    let modules: BTreeMap<Vec<String>, &str> =
+        sources.iter().map(|file| (module_of(&file.path), file.path.as_str())).collect();
+    let facts: Vec<(&str, Facts)> =
+        sources.iter().map(|file| (file.path.as_str(), facts(file).unwrap())).collect();
+    let types: BTreeMap<&str, &str> = facts
+        .iter()
+        .flat_map(|(path, facts)| facts.types.iter().map(|name| (name.as_str(), *path)))
+        .collect();
+    let mut uses: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (path, facts) in &facts {
+        uses.entry(path).or_default().extend(targets(&facts.uses, &modules));
+        // Who has a value of the type calls its methods, wherever they stand.
+        for name in &facts.implemented {
+            if let Some(definition) = types.get(name.as_str()) {
+                uses.entry(definition).or_default().insert(path);
+            }
+        }
+    }
+    assert!(uses["tools/exports/check.rs"].contains("tools/check/check.rs"), "{uses:?}");
+    println!("\nuses: {}", serde_json::to_string(&uses).unwrap());
 }
 
 #[test]

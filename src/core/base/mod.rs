@@ -1,5 +1,6 @@
 //! Settings, errors and system calls, which every other folder may use.
 
+pub mod build_kind;
 pub mod cold_sort;
 pub mod error;
 pub mod id_set;

@@ -20,6 +20,7 @@ use crate::record::thread::worker_coverage;
 use crate::record::window::profiler_frames;
 use crate::record::window::worker_name::WorkerName;
 use crate::sampler::v8;
+use cpu_prof_core::base::build_kind::BUILD;
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::config;
 use cpu_prof_core::base::settings::environment::{preload_config, read_config};
@@ -82,6 +83,12 @@ pub(crate) struct CoveredWorker {
 #[napi(js_name = "cpuProfVersion", catch_unwind)]
 pub(crate) fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
+}
+
+/// Returns how this addon was built.
+#[napi(js_name = "cpuProfBuild", catch_unwind)]
+pub(crate) fn build() -> &'static str {
+    BUILD
 }
 
 /// Starts recording the calling thread with the settings of the environment, unless it is being

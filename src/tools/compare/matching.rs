@@ -122,8 +122,8 @@ fn changed_files<'a>(
     sides: &[SideItems; 2],
     moved: &MovedFiles<'a>,
 ) -> FxHashSet<&'a str> {
-    type Places = FxHashSet<(i32, i32)>;
-    let mut functions: FxHashMap<(&str, &str), [Places; 2]> = FxHashMap::default();
+    type LinesAndColumns = FxHashSet<(i32, i32)>;
+    let mut functions: FxHashMap<(&str, &str), [LinesAndColumns; 2]> = FxHashMap::default();
     for (number, item) in items.iter().enumerate() {
         if item.kind != ItemKind::Function {
             continue;

@@ -1,13 +1,13 @@
 //! Functions that JavaScript calls to follow recordings that grow.
 #![allow(unsafe_code)] // napi's macros write it.
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
-use super::tools::{JsSelection, Work};
+use super::selection::JsSelection;
+use super::work::{Work, paths};
 use crate::follow::follower::{Follower, LookTime};
 use crate::follow::view::{RowKind, view};
 use crate::read::selection::Selection;
@@ -32,7 +32,7 @@ pub(crate) fn follow_look(
     let (follower, selection) = (Arc::clone(follower), Selection::from(selection));
     Work::task(move || {
         let kind = RowKind::of(&by).ok_or_else(|| format!("'{by}' is not a kind of rows"))?;
-        let inputs: Vec<PathBuf> = inputs.into_iter().map(PathBuf::from).collect();
+        let inputs = paths(inputs);
         // A look that panicked leaves files that the next look reads from their starts, or as they are.
         let mut follower = follower.lock().unwrap_or_else(PoisonError::into_inner);
         let look = follower.look(&inputs, LookTime::Last((seconds * 1e6) as i64), &selection);

@@ -1,13 +1,16 @@
 //! The functions that JavaScript calls to work on recordings.
 
-mod blame;
+mod check;
+mod compare;
+mod convert;
 mod end;
+mod files;
 mod follow;
-mod given;
 mod lake;
-mod lake_store;
+mod merge;
+mod page;
 mod push;
-mod push_sender;
-mod push_thread;
+mod report;
 mod run;
-mod tools;
+mod selection;
+mod work;

@@ -9,6 +9,7 @@ use napi_derive::napi;
 
 use crate::read::headers::headers as headers_of;
 use crate::read::runs::{self, FolderRuns};
+use cpu_prof_core::base::build_kind::BUILD;
 use cpu_prof_core::base::path_text::is_local_file;
 use cpu_prof_core::base::settings::config;
 use cpu_prof_core::base::settings::environment::read_config;
@@ -20,6 +21,12 @@ use cpu_prof_core::base::system::{self, IS_WINDOWS, files, regular_file};
 #[napi(js_name = "cpuProfVersion", catch_unwind)]
 pub(crate) fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
+}
+
+/// Returns how this addon was built.
+#[napi(js_name = "cpuProfBuild", catch_unwind)]
+pub(crate) fn build() -> &'static str {
+    BUILD
 }
 
 /// Returns the settings of a recording as JSON, a list.

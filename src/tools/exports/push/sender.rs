@@ -9,7 +9,7 @@ use std::time::Duration;
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
-use super::tools::Work;
+use crate::exports::work::Work;
 use cpu_prof_fleet::push::environment::{ADDRESS, PushEnvironment};
 use cpu_prof_fleet::push::options::PushOptions;
 use cpu_prof_fleet::push::query::PushMeta;

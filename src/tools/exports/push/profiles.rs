@@ -10,7 +10,7 @@ use napi::bindgen_prelude::*;
 use napi_derive::napi;
 use serde::{Deserialize, Serialize};
 
-use super::tools::JsSelection;
+use crate::exports::selection::JsSelection;
 use crate::push::names::ProfileNames;
 use crate::push::payload::EncodedProfile;
 use crate::push::reader::{PushReader, PushStep, WindowBegin, WindowOptions};

@@ -1,0 +1,31 @@
+//! Functions that JavaScript calls to convert files and folders.
+#![allow(unsafe_code)] // napi's macros write it.
+
+use napi::bindgen_prelude::*;
+use napi_derive::napi;
+
+use super::selection::JsSelection;
+use super::work::{Work, json, paths};
+use crate::convert::convert as convert_run;
+use crate::read::selection::Selection;
+use cpu_prof_core::format::registry::FORMATS;
+
+/// Returns the formats that `convert` writes as JSON, a list.
+#[napi(js_name = "cpuProfFormats", catch_unwind)]
+pub(crate) fn formats() -> String {
+    serde_json::to_string(&FORMATS).unwrap_or_default()
+}
+
+/// Converts files and folders. Returns a `ConvertResult`.
+#[napi(js_name = "cpuProfConvert", catch_unwind)]
+pub(crate) fn convert(
+    inputs: Vec<String>,
+    output: String,
+    selection: JsSelection,
+) -> AsyncTask<Work> {
+    let selection = Selection::from(selection);
+    Work::task(move || {
+        let result = convert_run::convert(&paths(inputs), output.as_ref(), &selection);
+        json(&result.map_err(|error| error.to_string())?)
+    })
+}

@@ -1,0 +1,85 @@
+//! Functions that JavaScript calls to merge files and folders.
+#![allow(unsafe_code)] // napi's macros write it.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use napi::bindgen_prelude::*;
+use napi_derive::napi;
+
+use super::selection::JsSelection;
+use super::work::{Work, json, paths};
+use crate::merge::merge as merge_run;
+use crate::merge::options::{MergeOptions, MergeProgress, ProcessExit};
+use crate::read::selection::Selection;
+
+/// How a process ended.
+#[napi(object)]
+pub(crate) struct JsMergeExit {
+    /// Process id.
+    pub pid: u32,
+    /// Exit code, if there was one.
+    pub code: Option<i64>,
+    /// Name of the signal that ended the process, if one did.
+    pub signal: Option<String>,
+}
+
+/// The options of a merge.
+#[napi(object)]
+pub(crate) struct JsMergeOptions {
+    /// Names, which processes have in the trace, with paths of inputs, after those without names.
+    pub names: Vec<(String, String)>,
+    /// What goes into the trace.
+    pub selection: JsSelection,
+    /// End of the process that started all others.
+    pub exit: Option<JsMergeExit>,
+    /// Categories of other tools' events; empty for all.
+    pub categories: Vec<String>,
+    /// Least time between two samples, microseconds.
+    pub interval: Option<i64>,
+}
+
+impl From<JsMergeOptions> for MergeOptions {
+    fn from(options: JsMergeOptions) -> Self {
+        let JsMergeOptions { names, selection, exit, categories, interval } = options;
+        let Selection { slice, filter, source_maps, places } = selection.into();
+        Self {
+            names: names.into_iter().map(|(name, path)| (name, path.into())).collect(),
+            filter,
+            categories,
+            interval_us: interval,
+            slice,
+            source_maps,
+            places,
+            exit: exit.map(|JsMergeExit { pid, code, signal }| ProcessExit { pid, code, signal }),
+        }
+    }
+}
+
+/// Returns the progress of a merge that starts later, for `merge` and `mergeProgressNow`.
+#[napi(js_name = "cpuProfMergeProgress", catch_unwind)]
+pub(crate) fn merge_progress() -> External<Arc<MergeProgress>> {
+    External::new(Arc::default())
+}
+
+/// Returns the bytes of the inputs that were read so far, and all bytes of the inputs.
+#[napi(js_name = "cpuProfMergeProgressNow", catch_unwind)]
+pub(crate) fn merge_progress_now(progress: &External<Arc<MergeProgress>>) -> Vec<f64> {
+    let (done, total) = (&progress.done, &progress.total);
+    [done.load(Ordering::Relaxed), total.load(Ordering::Relaxed)].map(|bytes| bytes as f64).to_vec()
+}
+
+/// Merges files and folders into one trace. Returns a `MergeResult`.
+#[napi(js_name = "cpuProfMerge", catch_unwind)]
+pub(crate) fn merge(
+    inputs: Vec<String>,
+    output: String,
+    options: JsMergeOptions,
+    progress: &External<Arc<MergeProgress>>,
+) -> AsyncTask<Work> {
+    let progress = Arc::clone(progress);
+    Work::task(move || {
+        let result = merge_run::merge(&paths(inputs), output.as_ref(), &options.into(), &progress);
+        json(&result.map_err(|error| error.to_string())?)
+    })
+}

@@ -1,0 +1,25 @@
+//! The function that JavaScript calls for the data of an HTML report.
+#![allow(unsafe_code)] // napi's macros write it.
+
+use napi::bindgen_prelude::*;
+use napi_derive::napi;
+
+use super::selection::JsSelection;
+use super::work::{Work, paths};
+use crate::page::page as page_build;
+use crate::read::selection::Selection;
+use crate::report::page_lists::page_lists;
+use crate::shared::frame_index::FrameIndex;
+use cpu_prof_core::profile::session::thread_profile::ReadScope;
+
+/// Reads files and folders for an HTML report. Returns the data of the page.
+#[napi(js_name = "cpuProfPage", catch_unwind)]
+pub(crate) fn page(inputs: Vec<String>, selection: JsSelection) -> AsyncTask<Work> {
+    let selection = Selection::from(selection);
+    Work::task(move || {
+        let loaded = selection.load(&paths(inputs), ReadScope::ALL)?;
+        let index = FrameIndex::of(&loaded.session.frames);
+        let lists = page_lists(&loaded, &index).map_err(|error| error.to_string())?;
+        page_build::page(&loaded, &index, lists).map_err(|error| error.to_string())
+    })
+}
