@@ -97,9 +97,13 @@ function main() {
   const isPublished = published || target !== undefined
   const name = target ?? targetName()
   const copied = install(build({ target, triple, cargo: isPublished ? ['--release'] : [] }), name)
-  const kind = isPublished ? 'as it is published' : 'for tests (npm run build -- --published for use)'
+  const kind = isPublished
+    ? 'as it is published'
+    : 'for tests (npm run build -- --published for use)'
   for (const addon of ADDONS) {
-    console.log(`${fileName(addon, name)}: ${copied.includes(addon) ? 'built' : 'unchanged'}, ${kind}`)
+    console.log(
+      `${fileName(addon, name)}: ${copied.includes(addon) ? 'built' : 'unchanged'}, ${kind}`,
+    )
   }
   if (target === undefined) return
   const { report, problems } = inspect(target)

@@ -149,7 +149,8 @@ function inspect(name, dir = path.join(__dirname, '..')) {
       const bytes = fs.readFileSync(path.join(dir, file))
       const needs = needsOf(bytes, target)
       const found = problemsOf(bytes, target, MOST_BYTES[addon], needs)
-      if (!bytes.includes(PUBLISHED)) found.unshift('it is a build for tests (or of another program)')
+      if (!bytes.includes(PUBLISHED))
+        found.unshift('it is a build for tests (or of another program)')
       problems.push(...found.map((problem) => `${file}: ${problem}`))
       report.push(`${file}: ${megabytes(bytes.length)}, needs ${needs.libraries.join(', ')}`)
     } catch (error) {

@@ -115,7 +115,9 @@ async function whatChanged(commit = baseCommit()) {
   if (changed.length === 0) return console.log(`nothing has changed since ${commit}`)
   const isRust = changed.some((file) => file.startsWith('src/'))
   // Compiles all Rust tests, too.
-  const uses = isRust ? readUses(await step('uses of Rust', USES, { isHeldBack: true, isMute: true })) : {}
+  const uses = isRust
+    ? readUses(await step('uses of Rust', USES, { isHeldBack: true, isMute: true }))
+    : {}
   const { readSources, touchedBy } = require('./specs/touched.js')
   const { everything: why, specs: names, crates } = touchedBy(changed, readSources(), uses)
   if (why !== undefined) {
@@ -126,15 +128,21 @@ async function whatChanged(commit = baseCommit()) {
   const here = names.filter((name) => IN_NPM_TEST.test(name))
   const pure = here.filter((name) => name.startsWith('pure/'))
   const others = here.filter((name) => !pure.includes(name))
-  console.log(`touched: ${[...crates.map((name) => `the Rust tests of ${name}`), ...here].join(', ')}`)
+  console.log(
+    `touched: ${[...crates.map((name) => `the Rust tests of ${name}`), ...here].join(', ')}`,
+  )
   const rust = crates.length > 0 ? step('cargo test', rustTests(), { isHeldBack: true }) : ''
   await all([rust, build().then(() => pure.length > 0 && specs(pure))])
   if (others.length > 0) {
-    console.log(`the Rust tests and ${pure.length} pure specs passed; ${others.length} others follow`)
+    console.log(
+      `the Rust tests and ${pure.length} pure specs passed; ${others.length} others follow`,
+    )
     await specs(others)
   }
   if (elsewhere.length > 0) {
-    console.log(`not run, touched too: ${elsewhere.join(', ')} (npm run test:fleet, npm run test:lake)`)
+    console.log(
+      `not run, touched too: ${elsewhere.join(', ')} (npm run test:fleet, npm run test:lake)`,
+    )
   }
   if (here.length === 0 && crates.length === 0) console.log('no test is touched')
 }

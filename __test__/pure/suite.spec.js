@@ -1,6 +1,6 @@
 'use strict'
 
-// The suite itself: which specs run, how failures are judged, and what a change touches.
+// The suite itself: which specs run, and how failures are judged.
 
 const assert = require('node:assert/strict')
 const { spawnSync } = require('node:child_process')
@@ -19,7 +19,6 @@ const {
 } = require('../../scripts/specs/files.js')
 const { judge, MOST_UNSTABLE, REPEATS } = require('../../scripts/specs/judge.js')
 const { describe } = require('../../scripts/specs/monitor.js')
-const { touchedBy, RULES } = require('../../scripts/specs/touched.js')
 const { cleanEnv, temporaryDirectory, PACKAGE } = require('../helpers/files.js')
 
 /** Helpers that record, or read what was just recorded. */
@@ -172,42 +171,4 @@ test('the machine is described for the time of a failure', () => {
     'core 1 stood still for 412 ms at most (second 2), load 2.5 at most',
   )
   assert.equal(describe([], loads, { fromMs: 0, toMs: 10_000, startMs: 0 }), 'load 7.0 at most')
-})
-
-test('a change touches the specs of its room, and everything where no rule is known', () => {
-  const { isAll, specs, rust } = touchedBy(['src/tools/merge/mod.rs', 'cli/page/flame-view.js'])
-  assert.equal(isAll, false)
-  assert.ok(specs.includes('pure/merge.spec.js') && specs.includes('pure/report-html.spec.js'))
-  assert.ok(!specs.includes('recording/idle.spec.js'))
-  assert.deepEqual(rust, ['merge'])
-  assert.equal(touchedBy(['src/core/base/settings/config.rs']).isAll, true)
-  assert.equal(touchedBy(['package.json']).isAll, true)
-  assert.deepEqual(touchedBy(['__test__/pure/suite.spec.js']).specs, ['pure/suite.spec.js'])
-  assert.ok(
-    touchedBy(['__test__/fixtures/sleeper.js']).specs.includes('recording/suspension.spec.js'),
-  )
-  // By way of helpers.
-  const ofRun = touchedBy(['__test__/helpers/run.js']).specs
-  assert.ok(
-    ofRun.includes('recording/hostile.spec.js') && !ofRun.includes('pure/report-paths.spec.js'),
-  )
-})
-
-test('the rules of changes name existing specs and files', () => {
-  const { stdout } = spawnSync('git', ['ls-files'], { cwd: PACKAGE, encoding: 'utf8' })
-  const files = stdout.split('\n')
-  const names = listSpecs().map((file) => path.basename(file, '.spec.js'))
-  for (const { files: pattern, names: starts = [], kinds = [] } of RULES) {
-    assert.ok(
-      files.some((file) => pattern.test(file)),
-      String(pattern),
-    )
-    for (const start of starts) {
-      assert.ok(
-        names.some((name) => name.startsWith(start)),
-        `no spec begins with ${start}`,
-      )
-    }
-    assert.ok(kinds.every((kind) => KINDS.includes(kind)))
-  }
 })

@@ -14,6 +14,8 @@ const NAMED = /^(__test__\/fixtures|docs|examples)\//
 const COMMANDS = 'cli/commands/'
 const PROGRAM = 'bin/cpu-prof.js'
 const PRELOAD = 'index.js'
+/** The place of the package's file for those who only require it: none of its units. */
+const REQUIRED = 'required'
 /** What a text has that preloads the package; in what ships, such texts also stand in messages. */
 const PRELOADS = /(^|\s)(--require|-r|--import)(\s|=|$)/
 const SHIPPED_PRELOADS = /(^|\s)--(require|import) $/
@@ -125,11 +127,15 @@ class Graph {
     const module = this.modules.get(file)
     if (module === undefined) return []
     if (name === ALL) return [...module.units.keys()].map((unit) => this.place(file, unit))
-    const { names, uses, paths, texts } = module.units.get(name) ?? { names: [], uses: [], paths: [], texts: [] }
+    const unit = module.units.get(name)
+    if (unit === undefined) return []
+    const { names, uses, paths, texts } = unit
     const preloads = SHIPPED.test(file) ? SHIPPED_PRELOADS : PRELOADS
     return [
       this.place(file, LOADING),
-      ...[...names].filter((other) => module.units.has(other)).map((other) => this.place(file, other)),
+      ...[...names]
+        .filter((other) => module.units.has(other))
+        .map((other) => this.place(file, other)),
       ...uses.flatMap(({ target, name }) => this.exported(target, name)),
       ...paths.flatMap((text) => this.atPath(file, text)),
       ...texts.flatMap((text) => this.atText(text)),
@@ -145,7 +151,7 @@ class Graph {
     if (module === undefined) return this.at(file)
     const passed = () => module.passes.flatMap((target) => this.exported(target, name))
     // Who requires the package gets its functions. Only a preload runs the rest of the file.
-    if (file === PRELOAD) return passed()
+    if (file === PRELOAD) return [this.place(file, REQUIRED), ...passed()]
     if (name === LOADING) return [this.place(file, LOADING)]
     if (name === ALL) return [this.place(file, ALL), ...passed()]
     const use = module.exports.get(name)

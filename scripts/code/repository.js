@@ -11,7 +11,10 @@ const ROOT = path.join(__dirname, '..', '..')
 function git(...args) {
   // The checkout can belong to another user than the one that tests it.
   const command = ['-c', `safe.directory=${ROOT}`, ...args]
-  const { status, stdout, stderr, error } = spawnSync('git', command, { cwd: ROOT, encoding: 'utf8' })
+  const { status, stdout, stderr, error } = spawnSync('git', command, {
+    cwd: ROOT,
+    encoding: 'utf8',
+  })
   if (status !== 0) throw new Error(`git ${args[0]} failed: ${error?.message ?? stderr.trim()}`)
   return stdout.split('\0').filter((line) => line !== '')
 }

@@ -18,7 +18,10 @@ const OF_CRATE = /^(\w+)\/(lib|build)\.rs$/
 /** Returns the crates that users get, without the fuzzers. @returns {Crate[]} */
 function readCrates() {
   const args = ['metadata', '--format-version', '1', '--no-deps', '--offline']
-  const { status, stdout, stderr, error } = spawnSync('cargo', args, { cwd: ROOT, encoding: 'utf8' })
+  const { status, stdout, stderr, error } = spawnSync('cargo', args, {
+    cwd: ROOT,
+    encoding: 'utf8',
+  })
   if (status !== 0) throw new Error(`cargo metadata failed: ${error?.message ?? stderr.trim()}`)
   const { packages, workspace_default_members: members } = JSON.parse(stdout)
   return packages

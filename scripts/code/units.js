@@ -117,7 +117,9 @@ function namedParts(statement) {
   }
   if (!ts.isVariableStatement(statement)) return []
   const { declarations } = statement.declarationList
-  return declarations.flatMap((each) => namesIn(each.name).map((name) => /** @type {[string, ts.Node]} */ ([name, each])))
+  return declarations.flatMap((each) =>
+    namesIn(each.name).map((name) => /** @type {[string, ts.Node]} */ ([name, each])),
+  )
 }
 
 /** Returns the names that a pattern binds. @param {ts.BindingName} name @returns {string[]} */
@@ -134,8 +136,7 @@ function isExporting(statement) {
 }
 
 /** @param {ts.Node} node @returns {node is ts.BinaryExpression} */
-const isExport = (node) =>
-  ts.isBinaryExpression(node) && node.left.getText() === 'module.exports'
+const isExport = (node) => ts.isBinaryExpression(node) && node.left.getText() === 'module.exports'
 
 /**
  * Returns what names of the file stand for: exports of other files, and with '*' whole files.
@@ -148,7 +149,9 @@ function bindingsOf(file, root) {
   const visit = (node) => {
     if (ts.isVariableDeclaration(node) && node.initializer) {
       const { initializer } = node
-      const inner = ts.isPropertyAccessExpression(initializer) ? initializer.expression : initializer
+      const inner = ts.isPropertyAccessExpression(initializer)
+        ? initializer.expression
+        : initializer
       const awaited = ts.isAwaitExpression(inner) ? inner.expression : inner
       const target = targetOf(file, awaited)
       if (target !== undefined) bind(node.name, target, initializer)
@@ -284,7 +287,10 @@ function readExports(file, root, { units, exports, passes }, bindings, read) {
   const add = (name, value) => {
     if (ts.isIdentifier(value)) {
       const { text } = value
-      exports.set(name, bindings.get(text) ?? { target: '', name: units.has(text) ? text : LOADING })
+      exports.set(
+        name,
+        bindings.get(text) ?? { target: '', name: units.has(text) ? text : LOADING },
+      )
       return
     }
     const unit = emptyUnit()

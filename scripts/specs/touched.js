@@ -56,7 +56,11 @@ function sourcesOf(files, read) {
 function touchedBy(changed, sources, uses, crates = readCrates()) {
   const all = [...sources.reached.keys()]
   /** @param {string} why @returns {Touched} */
-  const everything = (why) => ({ everything: why, specs: all, crates: crates.map(({ name }) => name) })
+  const everything = (why) => ({
+    everything: why,
+    specs: all,
+    crates: crates.map(({ name }) => name),
+  })
   /** @type {Set<string>} */
   const specs = new Set()
   for (const file of changed.filter((each) => !OF_FUZZERS.test(each))) {
