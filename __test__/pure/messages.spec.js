@@ -59,15 +59,17 @@ test('the check finds a message in two specs, however it is written', () => {
   const product = {
     'src/a/mod.rs': '#[cfg(test)]\nmod made;\n/// "Nothing but a comment in two specs"\nfn a() {}',
     'src/a/b.rs':
-      'fn f() -> char { say("the lake has no \\\n  room for {name}: empty it, or take another"); \'"\' }\n' +
+      'fn f() { at(\'"\'); say("the lake has no \\\n  room for {name}: empty it, or take another") }\n' +
       '#[cfg(test)]\nmod tests { const A: &str = "words of a test that nobody prints"; }',
     'src/a/made.rs': 'const A: &str = "words of a test that nobody prints";',
     'cli/a.js': `fail(\`\${file} was not \` + 'read, because it is older than the lake')`,
-    'cli/b.js': 'query(`SELECT name FROM rows WHERE name IS NOT NULL`)',
+    'cli/b.js':
+      "say('certificates without authority', 'SELECT name FROM rows WHERE name IS NOT NULL')",
   }
   const others = [
     "test('the lake has no room for it', () => {})",
     "query('SELECT name FROM rows WHERE name IS NOT NULL')",
+    "is('certificates without authority', 'because it is older')",
     "check('words of a test that nobody prints', 'Nothing but a comment in two specs')",
   ].join('\n')
   const quoting = (/** @type {string[]} */ ...quotes) =>
@@ -91,12 +93,12 @@ test('the check finds a message in two specs, however it is written', () => {
   for (const [first, second] of [
     old,
     [old[0], "is('it is older ' + 'than the lake')"],
-    [old[1], 'match(pattern`because it is older than (the|a)`)'],
+    [old[1], 'match(pattern`\\sbecause it is older than (the|a)`)'],
   ]) {
     assert.equal(quoting(first, second).length, 1, second)
     assert.match(quoting(first, second)[0], /^cli\/a\.js says /)
   }
-  // Different messages, and words that any text can have.
+  // Different messages, and words that are too few or too short.
   assert.deepEqual(quoting(room[0], old[0]), [])
   assert.deepEqual(quoting(old[0], "is('because it is old', 'the lake has no')"), [])
   // A helper may have what one spec has, and no second helper.
