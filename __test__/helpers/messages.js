@@ -2,19 +2,13 @@
 
 // What messages say that several specs look for: each has its words here once, by the file that prints it.
 
-/** @typedef {string | number | RegExp} Part a text or number is taken as it is, a pattern as a pattern */
-
 /**
- * Makes a pattern of a template, which is written as between the slashes of `/…/`.
- * @param {TemplateStringsArray} parts @param {Part[]} values
+ * Makes a pattern of a template, which is written as between the slashes of `/…/`. Its values are plain text.
+ * @param {TemplateStringsArray} parts @param {(string | number)[]} values
  */
 function pattern(parts, ...values) {
-  const sources = values.map((value) =>
-    value instanceof RegExp
-      ? `(?:${value.source})`
-      : String(value).replace(/[.*+?^${}()|[\]\\]/g, '\\$&'),
-  )
-  return new RegExp(String.raw(parts, ...sources))
+  const plain = values.map((value) => String(value).replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  return new RegExp(String.raw(parts, ...plain))
 }
 
 const messages = {
@@ -31,12 +25,12 @@ const messages = {
   // src/core/profile/session/met_condition.rs
   stoodStill: 'Recorded because the event loop had stood still for',
 
+  // src/core/format/trace/scan/error.rs
+  notJson: 'not a JSON object',
+
   // src/fleet/
   noRunInLake: 'there is no run in the lake',
   noAnswerInTime: 'did not answer in time',
-
-  // src/core/format/trace/scan/error.rs
-  notJson: 'not a JSON object',
 
   // src/tools/lake/run_start.rs
   noStart: 'no recording tells when it was made',
