@@ -11,6 +11,7 @@ const { openStore } = require('../../cli/fleet/store.js')
 const { missing } = require('../helpers/engines.js')
 const { temporaryDirectory } = require('../helpers/files.js')
 const lakes = require('../helpers/lake.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { KEY, SECRET, TOKEN, variablesOf, startRclone, startServer } = require('../helpers/s3.js')
 
 const { TABLES, stemOf, compactedStem, runFolder, runOf, stemsOf, filesBelow } = lakes
@@ -23,10 +24,7 @@ test('a run is added, found and replaced in a bucket', { skip }, async (t) => {
   const { env, dir } = await startRclone(t)
   const store = openStore(LAKE, env)
   assert.equal(store.isRemote, true)
-  await assert.rejects(
-    store.live(FUNCTIONS),
-    /there is no run in the lake s3:\/\/bucket\/some\/lake/,
-  )
+  await assert.rejects(store.live(FUNCTIONS), pattern`${messages.noRunInLake} ${LAKE}`)
   const run = runOf(1)
   assert.deepEqual(await store.addRun(run), { outcome: 'added' })
   assert.deepEqual(await store.addRun(run), { outcome: 'present' })
@@ -198,7 +196,7 @@ test('a server that stalls, cuts or sends too much: what to do, and no secret', 
   const stalling = await startServer(t, () => {})
   assertTold(
     await messagesOf(variablesOf(stalling, ECHO)),
-    /127\.0\.0\.1:\d+ did not answer in time/,
+    pattern`127\.0\.0\.1:\d+ ${messages.noAnswerInTime}`,
   )
   const cutting = await startServer(t, (_, response) => {
     response.writeHead(200, { 'Content-Length': '1000' })

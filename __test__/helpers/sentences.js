@@ -2,6 +2,8 @@
 
 // Programs whose cause is known, with the first sentence of their reports.
 
+const { messages } = require('./messages.js')
+
 /** @typedef {import('./written.js').Recorded} Recorded */
 /** @typedef {import('./written.js').Span} Span */
 
@@ -257,7 +259,7 @@ const PROGRAMS = {
         ],
       },
     ],
-    sentence: '99 % of the CPU went to native threads.',
+    sentence: `99 % ${messages.toNativeThreads}.`,
   },
   'other programs': {
     recordings: [

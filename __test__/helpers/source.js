@@ -14,8 +14,7 @@ module.exports = {
     'a thread that does not return to its event loop gives no samples',
   ),
   /** Only Linux counts how often a thread waits. */
-  NEEDS_BLOCKED_CALLS:
-    process.platform !== 'linux' && 'the system does not tell blocked calls from work',
+  NEEDS_BLOCKED_CALLS: process.platform !== 'linux' && 'only Linux tells blocked calls from work',
   NEEDS_WAKE_UP: inspectorCannot('the last window of a thread cannot be taken before a signal'),
   NEEDS_SUSPENSION: inspectorCannot('its timer wakes the thread'),
   NEEDS_THE_VERY_END: inspectorCannot('its exit listener runs before those of the program'),

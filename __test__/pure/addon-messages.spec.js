@@ -9,6 +9,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { fileName, packageName } = require('../../scripts/targets.js')
 const { cleanEnv, temporaryDirectory } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { NAME, TARGET, VERSION, projectWith } = require('../helpers/packages.js')
 
 const [OS, CPU, LIBC] = TARGET.split('-')
@@ -34,7 +35,7 @@ function reasonIn(project, flags = []) {
     ...['--require', NAME, '-e', 'console.log("as ever"); process.exitCode = 5'],
   )
   assert.deepEqual([status, stdout], [5, 'as ever\n'], stderr)
-  const [, reason] = /^cpu-prof: not profiling this thread: (.*)\n$/.exec(stderr) ?? []
+  const [, reason] = pattern`^${messages.notProfiling}(.*)\n$`.exec(stderr) ?? []
   assert.ok(reason, stderr)
   return reason
 }
@@ -45,8 +46,7 @@ const recorderIn = (project) =>
 
 test('without a package for this system, the message has a cause and the command that mends it', () => {
   const nothing = projectWith([])
-  const omitted =
-    'the install left optional packages out (--omit=optional, --no-optional, --ignore-optional)'
+  const omitted = `${messages.optionalLeftOut} (--omit=optional, --no-optional, --ignore-optional)`
   assert.equal(reasonIn(nothing), MISSING + omitted + NPM)
   // The lock file was written where this system's package is not, or names all.
   const lock = path.join(nothing, 'package-lock.json')
@@ -114,7 +114,7 @@ function foreignAddon() {
 
 test('a Node that may load no addons has a message', () => {
   const reason = reasonIn(projectWith([TARGET]), ['--no-addons'])
-  assert.match(reason, /^this Node loads no native addons: start it with --allow-addons, or/)
+  assert.match(reason, pattern`^${messages.loadsNoAddons}: start it with --allow-addons, or`)
 })
 
 test('a system without a package is told which have one', () => {
@@ -216,7 +216,7 @@ test('a clone is told to build', () => {
   const missing = explain('cpu-prof', TARGET, { code: 'MODULE_NOT_FOUND' })
   assert.equal(
     missing,
-    `the addon ${fileName('cpu-prof', TARGET)} is not built: npm run build (needs Rust)`,
+    `the addon ${fileName('cpu-prof', TARGET)} ${messages.notBuilt} (needs Rust)`,
   )
   const refused = explain('cpu-prof', TARGET, { code: 'ERR_DLOPEN_FAILED', message: 'too short' })
   assert.match(String(refused), /build it again: npm run build$/)
@@ -283,7 +283,7 @@ test('a package without its manifest runs a program unprofiled', () => {
   fs.rmSync(path.join(copy, 'package.json'))
   const { status, stderr } = node(project, '--require', path.join(copy, 'index.js'), '-e', '0')
   assert.equal(status, 0)
-  assert.match(stderr, /^cpu-prof: not profiling this thread: .*\n$/)
+  assert.match(stderr, pattern`^${messages.notProfiling}.*\n$`)
 })
 
 test('in a bundle, the message says that the package must be left out', () => {

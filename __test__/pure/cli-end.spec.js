@@ -9,6 +9,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { cli, textFrom, BIN, LIMITED } = require('../helpers/cli.js')
 const { cleanEnv, filesIn, temporaryDirectory, FIXTURES } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { writeTrace } = require('../helpers/written.js')
 
 /** Runs the command line in a process that Node itself cannot end; one that hangs is killed. */
@@ -38,7 +39,7 @@ test('a command ends where Node would wait for a thread, with the code of an exi
 
   const failed = await cli(['report', 'absent'], options)
   assert.equal(failed.code, 1)
-  assert.match(failed.stderr, /no file could be read.*\n(.*\n)*exit listener: 1\n$/)
+  assert.match(failed.stderr, pattern`${messages.nothingRead}.*\n(.*\n)*exit listener: 1\n$`)
 
   const env = { ...options.env, EXIT_CODE: '7' }
   assert.equal((await cli(['report', 'absent'], { ...options, env })).code, 7)

@@ -8,6 +8,7 @@ const { renderText } = require('../../cli/report/text.js')
 const { formatTime, printable } = require('../../cli/terminal/format.js')
 const { screen } = require('../../cli/terminal/width.js')
 const { renderMarkdown } = require('../../cli/report/markdown.js')
+const { messages, pattern } = require('../helpers/messages.js')
 
 /** @param {number} threadId @param {string} name @param {number[]} times */
 function thread(
@@ -144,14 +145,14 @@ test('the text shows threads in order, then hot functions with their places', ()
     at(/^packages, by total time \(% of 3\.91 s of work\)/),
     at(/ 4\.00 s .* \(own code\)$/),
     at(/ 1\.80 s .* typescript$/),
-    at(/^own files, by total time/),
+    at(/^own files, by total/),
     at(/ 4\.00 s .* src\/a\|b\.js$/),
-    at(/^functions, by self time/),
+    at(pattern`^${messages.functionsBySelf}`),
     at(/ 1\.50 s {2}38\.4% █+ {3}1\.80 s {2}parse +….*deep\/typescript\.js:7$/),
     at(/ 300 ms .* readFileUtf8 +\(native\)$/),
     at(/^functions, by time blocked in a call \(% of 600 ms of blocked time\)/),
     at(/ 600 ms 100\.0% █+ +20 ms {2}lint +src\/a\|b\.js:7$/),
-    at(/^functions, by total time, without Node's own/),
+    at(pattern`^${messages.functionsByTotal}, without Node's own`),
   ]
   assert.deepEqual(
     order,
@@ -231,7 +232,7 @@ test('`by` selects the tables and `top` the number of rows', () => {
   const text = renderText(exampleReport(), { ...VIEW, by: 'function', top: 1 })
   assert.match(
     text,
-    /functions, by self time.*\n.*\n.* parse .*\n\nfunctions, by total time .*\n.*\n.*Module\._load/,
+    pattern`${messages.functionsBySelf}.*\n.*\n.* parse .*\n\n${messages.functionsByTotal} .*\n.*\n.*Module\._load`,
   )
   assert.equal(text.trimEnd().split('\n').length, 15)
 })
@@ -285,7 +286,7 @@ test('names in Chinese, Japanese and Korean keep the columns aligned', () => {
     const at = (/** @type {string} */ title) => lines.findIndex((line) => line.startsWith(title))
     const threads = lines.slice(at('processes and threads') + 1, at('packages, by total time') - 1)
     assert.equal(new Set(threads.map(columnsOf)).size, 1, threads.join('\n'))
-    const table = lines.slice(at('functions, by self time') + 2, at('functions, by total time') - 1)
+    const table = lines.slice(at(messages.functionsBySelf) + 2, at(messages.functionsByTotal) - 1)
     const places = table.map((line) => columnsOf(line.slice(0, line.lastIndexOf(' '))))
     assert.equal(new Set(places).size, 1, table.join('\n'))
   }
@@ -364,7 +365,7 @@ test('owners are on the first screen if there are rules, plugins or test files',
     { kind: 'test file', name: '/repo/src/a.test.js', ...times, selfMs: 500 },
   )
   const text = renderText(report, VIEW)
-  assert.match(text, /\nowners, by the work done for them \(% of 3\.91 s of work\)\n/)
+  assert.match(text, pattern`\nowners, ${messages.byOwner} \(% of 3\.91 s of work\)\n`)
   assert.match(text, /\n +900 ms +23\.0% █+ +1\.00 s {2}react\/jsx-key \(rule\)\n/)
   assert.match(text, /\n +500 ms .* {2}src\/a\.test\.js \(test file\)\n/)
   assert.match(text, /\n +400 ms .* {2}typescript\n/)

@@ -7,6 +7,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { writeTrace } = require('../helpers/written.js')
 
 /** @typedef {import('../helpers/written.js').Span} Span */
@@ -198,7 +199,7 @@ test('`--by` selects one list of the JSON, and one kind of the Markdown tables',
     ['line', 'lines', ['### Lines, by self time']],
     ['file', 'files', costs('Files')],
     ['package', 'packages', costs('Packages')],
-    ['owner', 'owners', ['### Owners, by the work done for them']],
+    ['owner', 'owners', [`### Owners, ${messages.byOwner}`]],
   ])
   await Promise.all(
     kinds.map(async ([by, list, expected]) => {
@@ -229,7 +230,10 @@ test('inputs that cannot be read are named; exit code 1 if there are no others',
 
   assert.equal(some.code, 0)
   assert.match(some.stderr, /^cpu-prof: left out \S*missing\.json: .+\n$/)
-  assert.match(some.stdout, /^100 % of the work is spin .*\n\n500 ms · 1 process, 1 thread /)
+  assert.match(
+    some.stdout,
+    pattern`^100 % ${messages.ofWork} spin .*\n\n500 ms · 1 process, 1 thread `,
+  )
 })
 
 test('times from the end are given in any way that an option takes', async () => {
@@ -256,7 +260,7 @@ test('times from the end are given in any way that an option takes', async () =>
   ])
   assert.equal(JSON.parse(file.stdout).durationMs, 60)
   assert.equal(reversed.code, 1)
-  assert.match(reversed.stderr, /^cpu-prof: the slice ends before it starts: .*; choose .*\n$/)
+  assert.match(reversed.stderr, pattern`^cpu-prof: ${messages.sliceEnds}: .*; choose .*\n$`)
 })
 
 test('contradictory or invalid options are wrong usage', async () => {

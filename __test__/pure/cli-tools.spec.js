@@ -10,6 +10,7 @@ const test = require('node:test')
 const { cli, unread, BIN } = require('../helpers/cli.js')
 const { cleanEnv, temporaryDirectory, PACKAGE } = require('../helpers/files.js')
 const { readMerged } = require('../helpers/merged.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { recording, writeTrace } = require('../helpers/written.js')
 
 const NODE = process.execPath
@@ -262,7 +263,7 @@ test('without an addon the program and its commands have their help, and a call 
     assert.equal(status, 1, args.join(' '))
     assert.match(
       stderr,
-      /^cpu-prof: the addon cpu-prof-tools\.\S+\.node is not built: npm run build .*\n$/,
+      pattern`^cpu-prof: the addon cpu-prof-tools\.\S+\.node ${messages.notBuilt} .*\n$`,
     )
   }
 })

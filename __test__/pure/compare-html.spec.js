@@ -16,6 +16,7 @@ const { readState } = require('../../cli/page/state.js')
 const { cli } = require('../helpers/cli.js')
 const { findChromium, startChromium, until, whyNoBrowser } = require('../helpers/chromium.js')
 const { temporaryDirectory } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 
 const chromium = findChromium()
 const skip = whyNoBrowser(chromium)
@@ -145,7 +146,7 @@ test('the page is written beside the text, or printed', async () => {
   const folder = path.dirname(file)
   const refused = await cli(['compare', ...sides, '--html', folder])
   assert.equal(refused.code, 1)
-  assert.match(refused.stderr, /is a folder; --html needs the name of a file/)
+  assert.match(refused.stderr, pattern`${messages.htmlIsFolder(folder)}`)
 })
 
 test('the page shows differences in a browser', { skip }, async (t) => {

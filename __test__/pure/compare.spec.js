@@ -8,6 +8,7 @@ const test = require('node:test')
 const { compare } = require('../../index.js')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { writeProfile } = require('../helpers/written.js')
 
 /** @typedef {Record<string, number>} Times milliseconds of functions: `name file:line`, or the name of a native one */
@@ -147,7 +148,7 @@ test('rules are broken by what exceeds them beyond the noise', async () => {
   assert.match(failing.stderr, /no run has what the rule names: package:absent>1%\n/)
   assert.match(
     failing.stderr,
-    /slower than allowed: function:render>20ms, file:\/project\/src\/render\.js>5%\n/,
+    pattern`${messages.slower}: function:render>20ms, file:/project/src/render\.js>5%\n`,
   )
   const title =
     '<!-- cpu-prof compare -->\n\n**CPU profile: slower by 60 ms of work (+6.0%): `render` +60 ms**\n'

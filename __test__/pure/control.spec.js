@@ -15,6 +15,7 @@ const { isBelow } = require('../../cli/control/tree.js')
 const { listSockets } = require('../../cli/system/posix-sockets.js')
 const { PID, serve, serveStatus, socketFolder, statusOf } = require('../helpers/armed.js')
 const { temporaryDirectory } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 
 /** Where only the sockets of a folder are found. @param {string} folder */
 const only = (folder) => ({ CPU_PROF_SOCKET: folder })
@@ -107,7 +108,7 @@ test('the socket of a process that has ended is removed, unless it is new', asyn
 
 for (const [what, answer, problem] of /** @type {[string, unknown, RegExp][]} */ ([
   ['is no JSON', 'hello\n', /not JSON/],
-  ['is of another version', { v: 2, status: statusOf() }, /not one of this version/],
+  ['has another version', { v: 2, status: statusOf() }, /not one of this version/],
   ['has no status', { v: 1 }, /no status/],
   ['has a list for a status', { v: 1, status: [] }, /no status/],
   ['has a wrong pid', { v: 1, status: statusOf({ pid: '1' }) }, /no status/],
@@ -210,7 +211,7 @@ for (const [
   // The second is below the first.
   [['acme'], { tree: true }, [3, 4], [], []],
   [['.js'], { tree: true }, [], [/several processes.*: 3 \(api\.js\), 5 \(other\.js\)$/], []],
-  [['none'], {}, [], [/^no armed process has 'none'/], []],
+  [['none'], {}, [], [pattern`^${messages.noneArmedHas('none')}`], []],
   [['1', '6'], {}, [], [/^no 1$/, /^pid 6 is not armed$/], []],
   [['1'], { tree: true }, [3, 4], [], ['pid 6 is not armed']],
   [['5'], { tree: true }, [5], [], []],
@@ -235,7 +236,7 @@ for (const [
 test('a text that no process has may be that of one that does not answer', () => {
   const silent = { ...armed(7, '', ''), status: undefined }
   const { refused } = choose(['none'], {}, { ...WORLD, armed: [...WORLD.armed, silent] })
-  assert.match(refused[0].text, /^no armed process has 'none' .* \(no answer from 7\);/)
+  assert.match(refused[0].text, pattern`^${messages.noneArmedHas('none')} .* \(no answer from 7\);`)
 })
 
 test('armed processes below the chosen ones are told apart', () => {
@@ -253,7 +254,7 @@ test('a circle of parents is no tree', () => {
 })
 
 test('a process that cannot be controlled is explained', () => {
-  assert.match(explain(2 ** 22 + 1).text, /there is no such process/)
+  assert.match(explain(2 ** 22 + 1).text, pattern`^${messages.noSuchProcess(2 ** 22 + 1)}`)
   const self = explain(process.pid)
   assert.match(self.text, /^pid \d+ \(.*node.*\) is not armed$/)
   assert.equal(self.pid, process.pid)

@@ -9,6 +9,7 @@ const { convert, merge, report } = require('../../index.js')
 const { readCpuProfile } = require('../helpers/cpuprofile.js')
 const { temporaryDirectory, FIXTURES } = require('../helpers/files.js')
 const { readMerged, moments, threadOf } = require('../helpers/merged.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { readJson } = require('../helpers/times.js')
 const { writeTrace } = require('../helpers/written.js')
 
@@ -195,9 +196,9 @@ test('convert replaces an existing output and leaves nothing on failure', async 
       /x\.csv\.gz has no ending that convert knows: \.json .*\.speedscope\.json.*\.pb or \.pprof/,
     ],
     [trace, at('b.json/x.txt'), /could not make the folder of .*b\.json/],
-    [at('b.json'), at('x.txt'), /no CPU profile/],
+    [at('b.json'), at('x.txt'), pattern`${messages.noProfile}`],
     [at('missing'), at('x.txt'), /does not exist/],
-    [5, at('x.txt'), /inputs must be a path, or an array of at least one path, not 5/],
+    [5, at('x.txt'), pattern`inputs ${messages.atLeastOnePath}, not 5`],
     [trace, undefined, /output must be a file's path, not undefined/],
   ]
   for (const [input, output, message] of wrong) {

@@ -10,6 +10,7 @@ const { convert, merge, report } = require('../../index.js')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory, FIXTURES } = require('../helpers/files.js')
 const { readMerged } = require('../helpers/merged.js')
+const { messages } = require('../helpers/messages.js')
 const { readJson, sumOfStates } = require('../helpers/times.js')
 const { writeTrace } = require('../helpers/written.js')
 
@@ -140,7 +141,7 @@ test('a filter without a match names the processes, and wrong filters are refuse
     assert.equal(code, 1)
     assert.equal(
       stderr,
-      'cpu-prof: nothing in the recordings matches process jest with focus grind; the processes ' +
+      `cpu-prof: ${messages.nothingMatches} process jest with focus grind; the processes ` +
         'are: parent.js (pid 7), busy.js child (pid 8)\n',
     )
   }

@@ -10,6 +10,7 @@ const { report } = require('../../index.js')
 const { Follower } = require('../../cli/live/follower.js')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { recording, writeTrace } = require('../helpers/written.js')
 
 /** @typedef {import('../../cli/live/follower.js').LiveView} LiveView */
@@ -212,7 +213,7 @@ test('top tells what it cannot watch', async () => {
 
   const noRun = await look()
   assert.deepEqual([noRun.code, noRun.stdout], [1, ''])
-  assert.match(noRun.stderr, /^cpu-prof: there is no run in profiles/)
+  assert.match(noRun.stderr, pattern`^cpu-prof: ${messages.noRun} profiles`)
   // No system has a process of this id.
   const noProcess = await look('4194305')
   assert.deepEqual([noProcess.code, noProcess.stdout], [1, ''])

@@ -9,6 +9,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { convert, merge, report } = require('../..')
 const { FIXTURES, temporaryDirectory } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { assertFunctions, computeCosts, readJson, readProfiles } = require('../helpers/times.js')
 
 const DIR = path.join(FIXTURES, 'foreign')
@@ -88,7 +89,7 @@ for (const file of FILES.filter((each) => !each.includes('.cpuprofile'))) {
 for (const file of OTHERS) {
   const name = path.basename(file, '.gz')
   test(`${name}: a report says that there is no profile`, async () => {
-    await assert.rejects(report(file), /has no CPU profile/)
+    await assert.rejects(report(file), pattern`has ${messages.noProfile}`)
   })
 }
 

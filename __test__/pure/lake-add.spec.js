@@ -12,6 +12,7 @@ const { openLake } = require('../../cli/lake/duckdb.js')
 const { report } = require('../../index.js')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { writeProfile, writeTrace } = require('../helpers/written.js')
 
 /** @type {import('../helpers/written.js').Span[]} */
@@ -28,8 +29,7 @@ function recording({ cwd = temporaryDirectory(), pid = 42, ms = 300 } = {}) {
 }
 
 /** Returns stderr without what made-up recordings lack. @param {string} stderr */
-const withoutTime = (stderr) =>
-  stderr.replace(/^cpu-prof: no recording tells when it was made: .*\n/, '')
+const withoutTime = (stderr) => stderr.replace(pattern`^cpu-prof: ${messages.noStart}: .*\n`, '')
 
 /** Returns all paths of files below a folder. @param {string} folder */
 function filesBelow(folder) {
@@ -198,8 +198,14 @@ test('a recording that cannot be read does not keep others out', async () => {
   ])
   assert.equal(code, 1)
   assert.equal(stdout.match(/^added to the lake /gm)?.length, 2, stdout + stderr)
-  assert.match(stderr, /^cpu-prof: not added to the lake \S+: \S+b\.trace\.json: /m)
-  assert.match(stderr, /^cpu-prof: not added to the lake \S+: \/nowhere\/at\/all: /m)
+  assert.match(
+    stderr,
+    new RegExp(pattern`^cpu-prof: ${messages.notAdded} \S+: \S+b\.trace\.json: `, 'm'),
+  )
+  assert.match(
+    stderr,
+    new RegExp(pattern`^cpu-prof: ${messages.notAdded} \S+: /nowhere/at/all: `, 'm'),
+  )
 })
 
 test('a .cpuprofile of Node is a run too', async () => {
@@ -210,7 +216,7 @@ test('a .cpuprofile of Node is a run too', async () => {
   assert.match(stdout, /^added to the lake /)
   // Without git and without a working directory of the recording, the folder names the repository.
   assert.ok(stdout.includes(` (${path.basename(cwd)};`), stdout)
-  assert.match(stderr, /the commit is not known: trend --by commit and blame need it \(--commit\)/)
+  assert.match(stderr, pattern`${messages.commitUnknown}`)
 })
 
 test('two writers of one run at once leave one run', async () => {
@@ -240,7 +246,7 @@ test('a lake of another version, a lake that is a file, and no lake are clear er
   fs.mkdirSync(path.join(other, 'v2', 'functions'), { recursive: true })
   const version = await cli(['lake', 'add', run, '--to', other, '--repo', 'a/b'])
   assert.equal(version.code, 1)
-  assert.match(version.stderr, /^cpu-prof: not added to the lake .*version/m)
+  assert.match(version.stderr, new RegExp(pattern`^cpu-prof: ${messages.notAdded} .*version`, 'm'))
   assert.deepEqual(filesBelow(other), [])
 
   const file = path.join(temporaryDirectory(), 'lake')
@@ -251,7 +257,10 @@ test('a lake of another version, a lake that is a file, and no lake are clear er
 
   const none = await cli(['lake', 'add', run])
   assert.equal(none.code, 2)
-  assert.match(none.stderr, /^cpu-prof: no lake is named: use --to, or set CPU_PROF_LAKE\n$/)
+  assert.match(
+    none.stderr,
+    pattern`^cpu-prof: ${messages.noLake}: use --to, or set CPU_PROF_LAKE\n$`,
+  )
   for (const value of ['-1', '1.5', 'x', '2147483648']) {
     const { code, stderr } = await cli(['lake', 'add', run, '--to', file, '--commit-seq', value])
     assert.equal(code, 2, stderr)
@@ -305,5 +314,5 @@ test('the name of a lake is a folder or an address of S3, and messages have no p
       },
     )
   }
-  assert.throws(() => neededLake(undefined, '--to'), /no lake is named|^Error/)
+  assert.throws(() => neededLake(undefined, '--to'), pattern`${messages.noLake}`)
 })

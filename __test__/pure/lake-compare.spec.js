@@ -6,6 +6,7 @@ const assert = require('node:assert/strict')
 const test = require('node:test')
 const { cli } = require('../helpers/cli.js')
 const { madeRuns, writeLake } = require('../helpers/lakes.js')
+const { messages, pattern } = require('../helpers/messages.js')
 
 /** @param {string} lake @param {string} base @param {string} head @param {string[]} args */
 const run = (lake, base, head, ...args) =>
@@ -86,7 +87,7 @@ test('rules are kept and broken, and one that no lake can decide is refused', as
     run(lake, base, head, ...args.flatMap((text) => ['--fail-on', text]))
   const broken = await rule('function:renderTable>5%')
   assert.equal(broken.code, 3)
-  assert.match(broken.stderr, /slower than allowed: function:renderTable>5%/)
+  assert.match(broken.stderr, pattern`${messages.slower}: function:renderTable>5%`)
   assert.equal((await rule('function:renderTable>90%', 'rule:no-cycle>1%')).code, 0)
   const unknown = await rule('function:nothing>5%')
   assert.deepEqual([unknown.code, /no run has/.test(unknown.stderr)], [0, true])

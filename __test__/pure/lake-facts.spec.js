@@ -14,6 +14,7 @@ const { gitFacts } = require('../../cli/fleet/facts/git.js')
 const { repoOf } = require('../../cli/fleet/facts/remote.js')
 const { cleanCommit, cleanCount, cleanText } = require('../../cli/fleet/facts/values.js')
 const { temporaryDirectory } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 
 const [A, B] = ['a'.repeat(40), 'b'.repeat(40)]
 /** An environment without a CI system, and with a git that has no settings of this machine. */
@@ -215,7 +216,7 @@ test('a repository without a commit, a worktree, and the environment of a hook',
     [empty.facts.repo, empty.facts.commit, empty.facts.branch],
     ['work', undefined, 'main'],
   )
-  assert.match(empty.notes.join('\n'), /^the commit is not known: .* \(--commit\)$/)
+  assert.match(empty.notes.join('\n'), pattern`^${messages.commitUnknown}$`)
 
   const folder = repository({ origin: 'git@host:org/app.git' })
   const tree = path.join(temporaryDirectory(), 'tree')
@@ -276,7 +277,7 @@ test('without git, the top level is found, and a folder that git does not trust 
     [gone.facts.repo, gone.facts.root, gone.facts.commit],
     ['work', folder, undefined],
   )
-  assert.match(gone.notes.join('\n'), /git was not found\nthe commit is not known/)
+  assert.match(gone.notes.join('\n'), pattern`git was not found\n${messages.commitUnknown}`)
 
   // Git's own test of what another user owns.
   const foreign = await factsOf(
@@ -306,7 +307,7 @@ test('a damaged repository and a folder without one are no errors', async () => 
   fs.writeFileSync(path.join(folder, '.git', 'HEAD'), 'nonsense')
   const damaged = await factsOf(folder)
   assert.deepEqual([damaged.facts.repo, damaged.facts.commit], ['work', undefined])
-  assert.match(damaged.notes.join('\n'), /the commit is not known/)
+  assert.match(damaged.notes.join('\n'), pattern`${messages.commitUnknown}`)
 
   const plain = path.join(temporaryDirectory(), 'my app')
   fs.mkdirSync(plain)
@@ -318,9 +319,7 @@ test('a damaged repository and a folder without one are no errors', async () => 
     host: cleanText(os.hostname()),
     root: plain,
   })
-  assert.deepEqual(notes, [
-    'the commit is not known: trend --by commit and blame need it (--commit)',
-  ])
+  assert.deepEqual(notes, [messages.commitUnknown])
 })
 
 test('recordings of another machine have the commit of this folder, which is told', async () => {

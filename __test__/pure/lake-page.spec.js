@@ -9,6 +9,7 @@ const test = require('node:test')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
 const { madeRuns, writeLake } = require('../helpers/lakes.js')
+const { messages, pattern } = require('../helpers/messages.js')
 
 const HOSTILE = '</title><script>alert(1)</script>"\' onload=x \u202e\u001b[2J&amp;'
 
@@ -79,7 +80,7 @@ test('a page of nothing is whole too', async () => {
   for (const question of ['top', 'trend']) {
     const { code, stdout } = await cli(['lake', question, lake, '--branch', 'none', '--html', '-'])
     assert.equal(code, 0)
-    assert.match(stdout, /no run of the lake is chosen/)
+    assert.match(stdout, pattern`${messages.noneChosen}`)
     assert.doesNotMatch(stdout, /NaN|Infinity|undefined|null/)
     assert.ok(stdout.endsWith('</html>\n'))
   }
@@ -87,7 +88,8 @@ test('a page of nothing is whole too', async () => {
 
 test('a page that cannot be written is told', async () => {
   const lake = await writeLake(madeRuns({ commits: 1, runs: 1 }))
-  const { code, stderr } = await cli(['lake', 'top', lake, '--html', temporaryDirectory()])
+  const folder = temporaryDirectory()
+  const { code, stderr } = await cli(['lake', 'top', lake, '--html', folder])
   assert.equal(code, 1)
-  assert.match(stderr, /is a folder; --html needs the name of a file/)
+  assert.match(stderr, pattern`${messages.htmlIsFolder(folder)}`)
 })

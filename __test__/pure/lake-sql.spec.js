@@ -9,6 +9,7 @@ const test = require('node:test')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
 const { madeRuns, writeLake } = require('../helpers/lakes.js')
+const { messages, pattern } = require('../helpers/messages.js')
 
 /** @param {string} lake @param {string} query @param {string[]} options */
 const sql = (lake, query, ...options) => cli(['lake', 'sql', lake, query, ...options])
@@ -47,7 +48,7 @@ test('one word is the query, of the lake that CPU_PROF_LAKE names', async () => 
   const named = await cli(['lake', 'sql', other, query, '--csv'], { env })
   assert.equal(named.stdout, 'runs\n3\n')
   for (const [words, told] of /** @type {[string[], RegExp][]} */ ([
-    [[query], /no lake is named: .* or set CPU_PROF_LAKE/],
+    [[query], pattern`${messages.noLake}: .* or set CPU_PROF_LAKE`],
     [[lake, ...query.split(' ')], /too many words: quote the statement/],
     [[], /missing required argument/],
   ])) {

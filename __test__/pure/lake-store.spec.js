@@ -7,6 +7,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { openStore } = require('../../cli/fleet/store.js')
 const { cleanEnv, temporaryDirectory, FIXTURES, PACKAGE } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { TABLES, stemOf, compactedStem, runFolder, runOf, stemsOf, filesBelow } =
   require('../helpers/lake.js')
 const { seededRandom } = require('../helpers/random.js')
@@ -165,14 +166,14 @@ test('files that are of nothing of ours are ignored, and counted', async () => {
 
 test('a lake without runs, of another version, or that is no folder is refused', async () => {
   const { lake, store } = newLake()
-  const empty = /there is no run in the lake .*cpu-prof lake add profiles\/run --to/
+  const empty = pattern`${messages.noRunInLake} .*cpu-prof lake add profiles/run --to`
   await assert.rejects(store.live(FUNCTIONS), empty)
   await assert.rejects(store.sweep({ graceMs: 0 }), empty)
   assert.ok(!fs.existsSync(lake))
   fs.mkdirSync(lake, { recursive: true })
   await assert.rejects(store.live(FUNCTIONS), empty)
   fs.mkdirSync(path.join(lake, 'v2'))
-  const other = /has the layout v2, and this version of cpu-prof has v1/
+  const other = /has the layout v2, and this version .* has v1/
   await assert.rejects(store.live(FUNCTIONS), other)
   await assert.rejects(store.addRun(runOf(1)), other)
   // A folder of a later version beside ours.

@@ -12,6 +12,7 @@ const { lakeTables } = require('../../lib/offline.js')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
 const { tablesOf, filesOf, TABLES } = require('../helpers/lake-tables.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { SYSTEMS } = require('../helpers/other-systems.js')
 const { writeProfile, writeTrace } = require('../helpers/written.js')
 
@@ -452,7 +453,7 @@ test('a run without a wall time has that of its first file, with a note', async 
   fs.utimesSync(file, 1.7e9, 1.7e9)
   const { date, startedAt, notes, close } = await tablesOf(file)
   assert.deepEqual([date, startedAt], ['2023-11-14', '2023-11-14T22:13:20.000Z'])
-  assert.ok(notes.some((note) => note.includes('no recording tells when it was made')))
+  assert.ok(notes.some((note) => note.includes(messages.noStart)))
   close()
   fs.utimesSync(file, 0, 0)
   const early = await tablesOf(file)
@@ -495,9 +496,9 @@ test('a cut recording is added and told, and what cannot be read is an error tha
   const bad = path.join(temporaryDirectory(), 'bad.json')
   fs.writeFileSync(bad, '{"nodes":[')
   for (const [inputs, facts, message] of /** @type {[any, any, RegExp][]} */ ([
-    [temporaryDirectory(), {}, /there is no trace to read/],
-    [bad, {}, /no file could be read/],
-    [path.join(folder, 'missing'), {}, /no file could be read/],
+    [temporaryDirectory(), {}, pattern`${messages.nothingToRead}`],
+    [bad, {}, pattern`${messages.nothingRead}`],
+    [path.join(folder, 'missing'), {}, pattern`${messages.nothingRead}`],
     [write(), { commitSeq: 'x' }, /facts of the run are wrong/],
     [[], {}, /at least one path/],
   ])) {

@@ -11,6 +11,7 @@ const { loadDuckdb } = require('../../cli/lake/duckdb.js')
 const { cli } = require('../helpers/cli.js')
 const { filesIn, temporaryDirectory } = require('../helpers/files.js')
 const { hex, writeLake } = require('../helpers/lakes.js')
+const { messages, pattern } = require('../helpers/messages.js')
 
 /** @typedef {import('../helpers/lakes.js').MadeRun} MadeRun */
 
@@ -174,10 +175,10 @@ test('an empty lake has no rows, and no folder is no lake', async () => {
   const lake = path.join(temporaryDirectory(), 'lake')
   const none = await cli(['lake', 'top', lake])
   assert.deepEqual([none.code, none.stdout], [1, ''])
-  assert.match(none.stderr, /no run in the lake/)
+  assert.match(none.stderr, pattern`${messages.noRunInLake} ${lake}`)
   const full = await writeLake(RUNS)
   const { runs, rows, notes } = await json('top', full, '--repo', 'org/none')
-  assert.deepEqual([runs, rows, notes], [0, [], ['no run of the lake is chosen']])
+  assert.deepEqual([runs, rows, notes], [0, [], [messages.noneChosen]])
 })
 
 test('CPU_PROF_LAKE names the lake of a question that names none', async () => {
@@ -194,7 +195,7 @@ test('CPU_PROF_LAKE names the lake of a question that names none', async () => {
     assert.deepEqual([unnamed.code, unnamed.stdout], [0, named.stdout], unnamed.stderr)
     const none = await cli(['lake', ...words])
     assert.deepEqual([none.code, none.stdout], [2, ''])
-    assert.match(none.stderr, /no lake is named: .* or set CPU_PROF_LAKE/)
+    assert.match(none.stderr, pattern`${messages.noLake}: .* or set CPU_PROF_LAKE`)
     const wrong = await cli(['lake', ...words], { env: { CPU_PROF_LAKE: 'ftp://u:s3cret@h/x' } })
     assert.equal(wrong.code, 2)
     assert.match(wrong.stderr, /CPU_PROF_LAKE=.* is no lake/)

@@ -16,6 +16,7 @@ const {
 const { printable } = require('../../cli/terminal/format.js')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
+const { messages } = require('../helpers/messages.js')
 const { seededRandom } = require('../helpers/random.js')
 const { writeTrace } = require('../helpers/written.js')
 
@@ -154,8 +155,7 @@ test('a name in a cell, in a paragraph, and outside of code is itself', async (t
 })
 
 test('words that GitHub would read as more than text are code, and others stay as they are', () => {
-  const sentence =
-    "71 % of the work is f (a.js:2), called by callback of get('/a-b'), in k.js 7 (1 of 9)."
+  const sentence = `71 % ${messages.ofWork} f (a.js:2), called by callback of get('/a-b'), in k.js 7 (1 of 9).`
   assert.equal(plainText(sentence), sentence)
   for (const [text, expected] of [
     ['of @babel/traverse, 13 %.', 'of `@babel/traverse`, 13 %.'],

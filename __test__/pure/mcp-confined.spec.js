@@ -10,6 +10,7 @@ const test = require('node:test')
 const { report } = require('../../index.js')
 const { temporaryDirectory } = require('../helpers/files.js')
 const { connect } = require('../helpers/mcp.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { recording, writeTrace } = require('../helpers/written.js')
 
 const SECRET = 'function secret() { return 1 } // the secret'
@@ -157,7 +158,7 @@ test('code that a recording names is read in the project alone', async (t) => {
     data.code.map((/** @type {any} */ { name }) => name),
     ['own'],
   )
-  assert.match(text, /code that is not shown: .*outside of /)
+  assert.match(text, pattern`${messages.notShown}: .*outside of `)
 })
 
 test('names are not taken from code and maps outside of the project', async (t) => {

@@ -11,6 +11,7 @@ const { report } = require('../../index.js')
 const { cli } = require('../helpers/cli.js')
 const { cleanEnv, temporaryDirectory } = require('../helpers/files.js')
 const { connect, speak } = require('../helpers/mcp.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { NAME, TARGET, projectWith } = require('../helpers/packages.js')
 const { writeTrace } = require('../helpers/written.js')
 
@@ -127,7 +128,7 @@ test('runs, hotspots, function and code answer about the last run, and about a n
   )
   const none = await call('function', { function: 'absent' })
   assert.ok(none.isError)
-  assert.match(none.text, /no recorded function has 'absent'/)
+  assert.match(none.text, pattern`${messages.noFunctionHas('absent')}`)
 
   const { data: code } = await call('code', { run: '20260101.000000.7' })
   assert.deepEqual(
@@ -164,7 +165,7 @@ test('code and stalls show the samples of a label', async (t) => {
     assert.deepEqual([stalls.length, stalls[0].durationMs], [1, ms])
   }
   const none = await call('stalls', { label: 'route=/c' })
-  assert.match(none.text, /nothing in the recordings matches label route=\/c/)
+  assert.match(none.text, pattern`${messages.nothingMatches} label route=/c`)
 })
 
 test('compare names what changed, and how sure that is', async (t) => {
@@ -314,7 +315,7 @@ test('a root that is no folder is refused', async () => {
   for (const root of ['absent', __filename]) {
     const { code, stdout, stderr } = await cli(['mcp', '--root', root])
     assert.deepEqual([code, stdout], [1, ''])
-    assert.match(stderr, /name a folder with --root/)
+    assert.match(stderr, /folder with --root/)
   }
 })
 

@@ -8,6 +8,7 @@ const zlib = require('node:zlib')
 const { merge, report } = require('../..')
 const { temporaryDirectory, FIXTURES } = require('../helpers/files.js')
 const { readMerged, moments, threadOf } = require('../helpers/merged.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { recording, writeProfile, writeTrace } = require('../helpers/written.js')
 
 /** Writes a program with two workers, and a child process with arguments. */
@@ -210,9 +211,9 @@ test('invalid arguments are rejected', async () => {
   for (const [args, message] of /** @type {[any[], RegExp][]} */ ([
     [[5, output], /inputs must be/],
     [[files, ''], /output must be a file's path, not an empty string/],
-    [[[], output], /inputs must be a path, or an array of at least one path, not an empty array/],
-    [[files, output, { from: Number.NaN }], /from must be a number of milliseconds, not NaN/],
-    [[files, output, { from: '-1s' }], /from must be a number of milliseconds, not a string/],
+    [[[], output], pattern`inputs ${messages.atLeastOnePath}, not an empty array`],
+    [[files, output, { from: Number.NaN }], pattern`from ${messages.milliseconds}, not NaN`],
+    [[files, output, { from: '-1s' }], pattern`from ${messages.milliseconds}, not a string`],
     [[files, output, { from: -5, to: -5 }], /from \(-5\) must be less/],
     [[files, output, { from: 5, to: 5 }], /from \(5\) must be less/],
     [[files, output, { exit: {} }], /exit must be/],
@@ -328,7 +329,7 @@ test('cut and compressed files are read, and unreadable files are listed with a 
     /^list\.json: .*"ph"/,
     /^odd\.cpuprofile: .*no nodes/,
     /^package\.json: .*no list of trace events/,
-    /^text\.json: .*not a JSON object/,
+    pattern`^text\.json: .*${messages.notJson}`,
   ]
   assert.equal(failed.length, reasons.length, failed.join('\n'))
   for (const [i, reason] of reasons.entries()) assert.match(failed[i], reason)
@@ -402,11 +403,11 @@ test('nothing to merge is an error, and a failed merge leaves no file', async ()
   await assert.rejects(merge(dir, output), /there are no traces in .*CPU_PROF_DIR/)
   await assert.rejects(merge(path.join(dir, 'no'), output), /nothing could be read\n.*not exist/)
   fs.writeFileSync(path.join(dir, 'a.json'), 'x')
-  await assert.rejects(merge(dir, output), /a\.json: .*not a JSON object/)
+  await assert.rejects(merge(dir, output), pattern`a\.json: .*${messages.notJson}`)
   assert.deepEqual(fs.readdirSync(dir), ['a.json'])
 
   fs.writeFileSync(path.join(dir, 'a.json'), recording())
-  await assert.rejects(merge(dir, dir), /could not write .*name of a file/)
+  await assert.rejects(merge(dir, dir), pattern`${messages.notWritten} .*name of a file`)
   assert.deepEqual((await merge(dir, '/dev/null')).files, ['/dev/null'])
   assert.ok(fs.statSync('/dev/null').isCharacterDevice())
   await assert.rejects(merge(dir, path.join(dir, 'a.json', 'x.json')), /could not make the folder/)

@@ -5,6 +5,7 @@
 const assert = require('node:assert/strict')
 const test = require('node:test')
 const { missingText } = require('../../cli/run/after/missing.js')
+const { messages, pattern } = require('../helpers/messages.js')
 
 /** @typedef {import('../../cli/run/watch/watch.js').Seen} Seen */
 
@@ -28,7 +29,7 @@ test('many processes are a few lines, those that lived longest first', () => {
   )
   const lines = missingText([...others, ...same], [], '').split('\n')
   assert.equal(lines.length, 9)
-  assert.equal(lines[0], 'not recorded: 220 of 220 Node processes')
+  assert.equal(lines[0], messages.notRecorded(220, 220))
   assert.match(lines[1], /^ {2}node build\.js p199 \(pid 1199, 5\.20 s\) and 199 more: its environ/)
   assert.match(lines[2], /, under turbo\): .*; start turbo with --env-mode=loose$/)
   assert.deepEqual(lines.slice(-2), ['  and 15 more', ''])
@@ -38,8 +39,8 @@ test('what a system does not tell is no cause', () => {
   const words = ['C:\\Program Files\\nodejs\\node.exe']
   const unknown = seen(7, { words, nodeOptions: undefined }, { lifeMs: 2000 })
   const [header, line] = missingText([unknown], [], '').split('\n')
-  assert.equal(header, 'not recorded: 1 of 1 Node process')
-  assert.match(line, /nodejs\\node\.exe \(pid 7, 2\.00 s\): the system does not tell the cause: /)
+  assert.equal(header, messages.notRecorded(1, 1))
+  assert.match(line, pattern`nodejs\\node\.exe \(pid 7, 2\.00 s\): ${messages.noCause}: `)
   assert.doesNotMatch(line, /environment|replaced|stderr/)
   // It can have a preload that is still ahead, or a file that is written at its end.
   assert.equal(missingText([{ ...unknown, isRunning: true }], [], ''), '')
@@ -62,11 +63,11 @@ test('a recorded process is known by its id and its start', () => {
   // Where the start is not exact.
   const later = seen(4242, {}, { startMs: 522975446 })
   assert.equal(missingText([later], [main], '', 16), '')
-  assert.match(missingText([later], [main], '', 15), /^not recorded: 1 of 2/)
+  assert.match(missingText([later], [main], '', 15), pattern`^${messages.notRecorded(1, 2)}\n`)
   const reused = seen(4242, {}, { startMs: 522975440 })
   assert.match(
     missingText([recorded, reused], [main], ''),
-    /^not recorded: 1 of 2 Node processes\n/,
+    pattern`^${messages.notRecorded(1, 2)}\n`,
   )
   // A recording that does not tell its process could be the one of any.
   assert.equal(missingText([reused], [main, recording(null, null)], ''), '')
@@ -90,9 +91,9 @@ test('a Node that runs no program is not missing, nor one whose preload may be a
 
 test('the cause is that of the environment, or else the preload', () => {
   for (const [facts, expected] of /** @type {[object, RegExp][]} */ ([
-    [{}, /no NODE_OPTIONS; pass NODE_OPTIONS on$/],
+    [{}, pattern`${messages.noNodeOptions}$`],
     [{ under: 'turbo' }, /start turbo with --env-mode=loose$/],
-    [{ nodeOptions: '--no-warnings' }, /its NODE_OPTIONS was replaced; /],
+    [{ nodeOptions: '--no-warnings' }, pattern`${messages.otherNodeOptions}; `],
     [{ nodeOptions: '--require /x', run: 'this' }, /the preload failed/],
   ])) {
     const [, line] = missingText([seen(1, facts)], [], '').split('\n')

@@ -9,6 +9,7 @@ const test = require('node:test')
 const zlib = require('node:zlib')
 const { check, compare, convert, merge, report } = require('../../index.js')
 const { temporaryDirectory, FIXTURES } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { pprofBytes, readPprof } = require('../helpers/pprof.js')
 const { writeProfile, writeTrace } = require('../helpers/written.js')
 
@@ -277,7 +278,7 @@ test('pprof files are found in folders, and not counted beside their recordings'
   await convert(recordings, pprof)
   const both = await report(recordings)
   assert.deepEqual(both.totals, alone.totals)
-  const left = 'left out, because it is in pprof, which only has sums (name the file to read it)'
+  const left = messages.leftOut('in pprof, which only has sums')
   assert.deepEqual(both.notes, [`${pprof}: ${left}`])
   const merged = await merge(recordings, path.join(temporaryDirectory(), 'a.json'))
   assert.match(merged.notes.join(), /left out pprof files beside traces .*all\.pb\.gz/)
@@ -318,7 +319,7 @@ test('damaged files and other files give an error that tells what is wrong', asy
       Buffer.from([0x0a, 0x02, 0x08, 0x00, 0x12, 0xff, 0xff, 0xff, 0xff, 0x0f]),
       /cut off or damaged/,
     ],
-    [Buffer.from('\x0a\x05other'), /not a JSON object/],
+    [Buffer.from('\x0a\x05other'), pattern`${messages.notJson}`],
   ])) {
     await assert.rejects(report(written('x.pb.gz', bytes)), { message: reason })
   }

@@ -9,6 +9,7 @@ const test = require('node:test')
 const { promisify } = require('node:util')
 const { openSender } = require('../../cli/fleet/sender.js')
 const { cleanEnv, PACKAGE } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { startPushServer, makeCertificate } = require('../helpers/push-server.js')
 
 const SECRET = 'SECRET-of-the-spec'
@@ -136,7 +137,7 @@ test('what can pass is sent again: errors of the server, a cut, a stall', async 
   await offerAll(sender, ['1'])
   const { failure, ...counts } = await sender.finish(LONG)
   assert.deepEqual(counts, { sent: 1, sentBytes: 1, waiting: 0, dropped: 0, refused: 0 })
-  assert.match(`${failure}`, /did not answer in time/)
+  assert.match(`${failure}`, pattern`${messages.noAnswerInTime}`)
   assert.deepEqual(
     bodiesOf(server.pushed),
     answers.map(() => '1'),

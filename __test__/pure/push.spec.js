@@ -8,6 +8,7 @@ const test = require('node:test')
 const { merge, report } = require('../../index.js')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { pprofFiles, startPushServer } = require('../helpers/push-server.js')
 const { writeTrace } = require('../helpers/written.js')
 
@@ -111,7 +112,7 @@ test('wrong usage is told before anything is read', async () => {
     [['--to', 'ftp://host'], /http/],
     [['--to', 'not a url'], /address/],
     [['--to', `http://user:${SECRET}@example.org`], /https/],
-    [['--to', 'http://localhost:1', '--tag', 'x'], /Use a key and a value/],
+    [['--to', 'http://localhost:1', '--tag', 'x'], pattern`${messages.keyAndValue}`],
     [['--to', 'http://localhost:1', '--every', '10'], /Use a length/],
     [['--to', 'http://localhost:1', '--as', 'zipkin'], /Allowed choices/],
     [['--to', 'https://localhost:1'], /CPU_PROF_PUSH_HEADERS/, { CPU_PROF_PUSH_HEADERS: SECRET }],

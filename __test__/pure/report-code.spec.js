@@ -11,6 +11,7 @@ const { report } = require('../../index.js')
 const { readRecording } = require('../../cli/page/data/recording.js')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { writeProfile, writeTrace } = require('../helpers/written.js')
 
 const SPIN =
@@ -222,7 +223,7 @@ code of the hottest lines, with their self time
     change()
     const { stdout, code } = await cli(args, { cwd })
     assert.equal(code, 0)
-    assert.ok(stdout.endsWith(`\ncode that is not shown: program.js (${reason})\n`), stdout)
+    assert.ok(stdout.endsWith(`\n${messages.notShown}: program.js (${reason})\n`), stdout)
   }
 })
 
@@ -286,12 +287,10 @@ test('the code of a project is shown in all of it, and no other file that a reco
     assert.match(stdout, /SHOWN/)
   }
   assert.equal(text.stdout.match(/SHOWN/g)?.length, 4)
-  const reasons = text.stdout
-    .split('\n')
-    .filter((line) => line.startsWith('code that is not shown'))
+  const reasons = text.stdout.split('\n').filter((line) => line.startsWith(messages.notShown))
   assert.equal(reasons.length, 3, text.stdout)
   for (const [index, pattern] of [
-    /hidden\.js.*\(outside of \/.*; to see it, run the command in the project of the recording\)$/,
+    /hidden\.js.*\(outside of \/.*; to see it, run .* in the project of the recording\)$/,
     /\.\.\/\.\.\/\.git\/config, .* and 1 more \(not the ending of code\)$/,
     /\.\.\/\.\.\/other\.js \(functions are not where they were recorded: /,
   ].entries()) {
@@ -313,7 +312,7 @@ test('a report keeps within its budget', async () => {
     const budget = budgets[index]
     assert.ok(stdout.length <= 3 * budget, `${stdout.length} characters for ${budget} tokens`)
     assert.ok(stdout.length >= (reports[index - 1]?.stdout.length ?? 0))
-    assert.match(stdout, /^66 .* of the work is spin .*\n\n\*\*544 ms\*\*, 1 process/)
+    assert.match(stdout, pattern`^66 .* ${messages.ofWork} spin .*\n\n\*\*544 ms\*\*, 1 process`)
   }
   const { stdout } = reports[3]
   for (const heading of ['Heaviest paths', 'Code of the hottest lines', 'Callers and callees']) {

@@ -10,12 +10,13 @@ const { convert, merge, report } = require('../../index.js')
 const { pageData } = require('../../lib/offline.js')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { recording, writeTrace } = require('../helpers/written.js')
 
 const START = 1e9
 /** @type {import('../helpers/written.js').Span[]} */
 const SPANS = [['handler src/server.js:4', 900]]
-const STALL = 'Recorded because the event loop had stood still for 612 ms (stall>500ms).'
+const STALL = `${messages.stoodStill} 612 ms (stall>500ms).`
 
 /**
  * Returns the mark of a condition.
@@ -53,7 +54,7 @@ test('the condition stands in the first line of every output', async () => {
   const opening = stdout.split('\n\n')[0].replaceAll('\n', ' ')
   assert.equal(opening, `${STALL} ${sentence}`)
   const markdown = (await cli(['report', file, '--markdown'])).stdout
-  assert.match(markdown, /^Recorded because the event loop had stood still for 612 ms/)
+  assert.match(markdown, pattern`^${messages.stoodStill} 612 ms`)
   assert.deepEqual(
     JSON.parse((await cli(['report', file, '--json'])).stdout).conditions,
     conditions,

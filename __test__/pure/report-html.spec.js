@@ -16,6 +16,7 @@ const { layoutList } = require('../../cli/page/layout/lists.js')
 const { readState, tablesOf, threadsOf, writeState } = require('../../cli/page/state.js')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { profileText, writeProfile, writeTrace } = require('../helpers/written.js')
 
 /** @typedef {import('../helpers/written.js').Span} Span */
@@ -372,7 +373,7 @@ test('a page that cannot be written is an error, and leaves no file', async () =
   const file = path.join(cwd, 'a.cpuprofile')
   writeProfile(file, [['a a.js:5', 1]])
   for (const [output, message] of [
-    ['.', /^cpu-prof: \. is a folder; --html needs the name of a file\n$/],
+    ['.', pattern`^cpu-prof: ${messages.htmlIsFolder('.')}\n$`],
     ['x/', /^cpu-prof: x\/ is a folder/],
     ['a.cpuprofile/x.html', /^cpu-prof: could not make the folder of a\.cpuprofile\/x\.html: /],
   ]) {

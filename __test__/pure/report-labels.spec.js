@@ -9,6 +9,7 @@ const test = require('node:test')
 const { check, compare, convert, merge, report } = require('../../index.js')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { writeProfile, writeTrace } = require('../helpers/written.js')
 
 /** @typedef {import('../helpers/written.js').Span} Span */
@@ -96,13 +97,13 @@ test('labels change nothing else of a report', async () => {
 test('the sentence names the label and its function, where these say most', async () => {
   assert.equal(
     (await report(write())).sentence,
-    '68 % of the work is for route /report, mostly renderTable (table.js:2).',
+    `68 % ${messages.ofWork} for route /report, mostly renderTable (table.js:2).`,
   )
   // One label for all of the work says nothing.
   const [, , , , ...one] = SERVER
   assert.match(
     (await report(write({ spans: one }))).sentence ?? '',
-    /^\d+ % of the work is renderTable/,
+    pattern`^\d+ % ${messages.ofWork} renderTable`,
   )
   // Nor does a label where one function has more of the work.
   const shared = /** @type {Span[]} */ ([
@@ -111,7 +112,7 @@ test('the sentence names the label and its function, where these say most', asyn
   ])
   assert.match(
     (await report(write({ spans: shared }))).sentence ?? '',
-    /^100 % of the work is renderTable/,
+    pattern`^100 % ${messages.ofWork} renderTable`,
   )
 })
 
@@ -149,7 +150,7 @@ test('a filter by labels means the same in all tools', async () => {
   )
   const wrong = await cli(['report', file, '--label', 'route'])
   assert.equal(wrong.code, 2)
-  assert.match(wrong.stderr, /Use a key and a value: route=\/users/)
+  assert.match(wrong.stderr, pattern`${messages.keyAndValue}: route=/users`)
 })
 
 test('a .cpuprofile keeps labels there and back, and collapsed stacks have them as a frame', async () => {
@@ -268,12 +269,11 @@ test('a killed process tells what it was working for, the oldest first', async (
   const broken = write({ spans, isKilled: true })
   assert.deepEqual(found(await report(broken)), inFlight)
   const text = (await cli(['report', broken])).stdout
-  const line =
-    'in flight at the end of the recording: GET /report for 1.10 s, GET /users for 300 ms'
+  const line = `in flight at ${messages.endOfRecording}: GET /report for 1.10 s, GET /users for 300 ms`
   // The line is folded.
   assert.ok(text.replaceAll('\n', ' ').includes(line), text)
   const markdown = (await cli(['report', broken, '--markdown'])).stdout
-  assert.match(markdown, /in flight at the end of the recording: GET/)
+  assert.match(markdown, pattern`in flight at ${messages.endOfRecording}: GET`)
 
   const killed = write({ spans, signal: 'SIGKILL' })
   const result = await report(killed)
@@ -301,7 +301,7 @@ test('what hangs is named with its time, and the rest is counted', async () => {
   writeTrace(path.join(dir, 'b.trace.json'), { spans: [['work app.js:2', 500]], pid: 8 })
   const { stdout } = await cli(['report', dir])
   const line =
-    'in flight in app.js (pid 7) at the end of the recording: route=/1 · tenant=t for 500 ms, ' +
+    `in flight in app.js (pid 7) at ${messages.endOfRecording}: route=/1 · tenant=t for 500 ms, ` +
     'route=/2 · tenant=t for 400 ms, route=/3 · tenant=t for 300 ms, and 2 more'
   assert.ok(stdout.replaceAll('\n', ' ').includes(`${line} `), stdout)
   assert.equal(stdout.match(/in flight/g)?.length, 1)
@@ -324,7 +324,7 @@ test('the table of labels is printed, and a wrong key is told', async () => {
   assert.equal(wrong.code, 1)
   assert.match(wrong.stderr, /no sample has a label 'nothing'; the keys are route, tenant/)
   const none = await cli(['report', write({ spans: [['work a.js:1', 50]] }), '--by', 'label'])
-  assert.match(none.stderr, /no sample has labels: the program has to label its work/)
+  assert.match(none.stderr, pattern`${messages.noLabels}: the program has to label its work`)
   const markdown = (await cli(['report', file, '--by', 'label:tenant', '--markdown'])).stdout
   assert.match(markdown, /\| `t1` \| `renderTable \(table\.js:2\)` \| 750 ms \|/)
 })

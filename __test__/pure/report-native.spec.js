@@ -8,6 +8,7 @@ const test = require('node:test')
 const { merge, report } = require('../../index.js')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
+const { messages } = require('../helpers/messages.js')
 const { writeTrace } = require('../helpers/written.js')
 
 /** @typedef {import('../helpers/written.js').Span} Span */
@@ -98,7 +99,7 @@ test('threads without a name can be those of the pool before Node 22', async () 
   assert.equal((await nativeOf(file))?.[0].name, 'unnamed threads')
   const fs = require('node:fs')
   fs.writeFileSync(file, fs.readFileSync(file, 'utf8').replace('v24.0.0', 'v20.1.0'))
-  assert.equal((await nativeOf(file))?.[0].name, 'libuv pool or unnamed')
+  assert.equal((await nativeOf(file))?.[0].name, messages.unnamedThreads)
 })
 
 test('a recording without native threads has none', async () => {

@@ -13,6 +13,7 @@ const { formatPath } = require('../../cli/terminal/format.js')
 const { pageData } = require('../../lib/offline.js')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { SYSTEMS, SPANS, writeProgram } = require('../helpers/other-systems.js')
 const { writeTrace } = require('../helpers/written.js')
 
@@ -102,7 +103,7 @@ test('filters take backslashes for the separators of Windows only', async () => 
   assert.equal(await time(Windows, { focus: 'src\\parse' }), 60)
   assert.equal(await time(Windows, { focus: 'c:\\users\\zoë\\my repo\\src\\parse.js' }), 60)
   assert.equal(await time(Windows, { ignore: 'src/parse' }), 50)
-  await assert.rejects(time(Linux, { focus: 'src\\parse' }), /nothing in the recordings matches/)
+  await assert.rejects(time(Linux, { focus: 'src\\parse' }), pattern`${messages.nothingMatches}`)
 })
 
 test('paths are shortened by a folder of the same system', () => {

@@ -10,6 +10,7 @@ const { pathToFileURL } = require('node:url')
 const { report } = require('../../index.js')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 
 /**
  * Writes a profile with known samples: 60 ms below 'often', on line 3, and 20 ms below 'seldom', on
@@ -127,7 +128,7 @@ test('the command line shows both', async () => {
 
   const absent = await cli(['report', file, '--function', 'absent'], { cwd })
   assert.equal(absent.code, 1)
-  assert.match(absent.stderr, /^cpu-prof: no recorded function has 'absent' in its name/)
+  assert.match(absent.stderr, pattern`^cpu-prof: ${messages.noFunctionHas('absent')}`)
   const both = await cli(['report', file, '--function', 'often', '--tree'], { cwd })
   assert.equal(both.code, 2)
   for (const options of [{ function: '' }, { function: 7 }, { tree: 'yes' }]) {

@@ -9,6 +9,7 @@ const test = require('node:test')
 const { merge } = require('../../index.js')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { writeTrace } = require('../helpers/written.js')
 
 /** A program that ran: a function that worked so many milliseconds. @typedef {{ name: string, ms: number, pid: number }} Program */
@@ -62,8 +63,7 @@ function lastOf(count, run, rest = '') {
 }
 
 /** @param {string} trace */
-const leftOut = (trace) =>
-  `cpu-prof: ${trace}: left out, because it is a merged trace (name the file to read it)\n`
+const leftOut = (trace) => `cpu-prof: ${trace}: ${messages.leftOut('a merged trace')}\n`
 
 test('of several runs in a folder the last is reported, and all with --all', async () => {
   const cwd = temporaryDirectory()
@@ -153,7 +153,7 @@ test('without an input the last run of the folder where runs are is reported', a
     assert.deepEqual([nothing.code, nothing.stdout], [1, ''])
     assert.match(
       nothing.stderr,
-      /^cpu-prof: there is no run in profiles: record one with cpu-prof run <command>, or name files/,
+      pattern`^cpu-prof: ${messages.noRun} profiles: record one with cpu-prof run <command>, or name files`,
     )
   }
   assert.deepEqual(fs.readdirSync(cwd), [])

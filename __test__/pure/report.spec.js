@@ -7,6 +7,7 @@ const test = require('node:test')
 const zlib = require('node:zlib')
 const { convert, merge, report } = require('../../index.js')
 const { temporaryDirectory, FIXTURES } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { assertFunctions, assertSame, computeCosts, sumOfStates } = require('../helpers/times.js')
 const { recording, writeProfile, writeTrace } = require('../helpers/written.js')
 
@@ -325,22 +326,22 @@ test('invalid arguments and inputs are rejected with a reason', async () => {
   const trace = writeTrace(path.join(dir, 'a.trace.json'), { spans: EVERYTHING })
   /** @type {[any[], RegExp][]} */
   const wrong = [
-    [[[]], /an array of at least one path, not an empty array/],
-    [[temporaryDirectory()], /there is no trace to read/],
+    [[[]], pattern`inputs ${messages.atLeastOnePath}, not an empty array`],
+    [[temporaryDirectory()], pattern`${messages.nothingToRead}`],
     [[path.join(dir, 'missing')], /missing: it does not exist/],
-    [[path.join(dir, 'x.json')], /x\.json: the file has no CPU profile/],
+    [[path.join(dir, 'x.json')], pattern`x\.json: the file has ${messages.noProfile}`],
     [[trace, { from: 1e9 }], /nothing was recorded in that time/],
     [[trace, { from: 5, to: 5 }], /from \(5\) must be less than to/],
     [[trace, { from: -5, to: -10 }], /from \(-5\) must be less than to \(-10\)/],
     [
       [trace, { from: 1e9, to: -1 }],
-      /the slice ends before it starts: of recordings of 100 ms, from is at 1000000000 ms and to at 99 ms/,
+      pattern`${messages.sliceEnds}: of recordings of 100 ms, from is at 1000000000 ms and to at 99 ms`,
     ],
     [
       [trace, { to: -1e9 }],
       /the slice goes from the start to -999999900 ms, and the recordings from 0 to 100 ms/,
     ],
-    [[trace, { from: Number.NaN }], /from must be a number of milliseconds, not NaN/],
+    [[trace, { from: Number.NaN }], pattern`from ${messages.milliseconds}, not NaN`],
     [[trace, { top: -1 }], /top must be a number, 0 or more, not -1/],
     [[trace, { top: '5' }], /top must be a number, 0 or more, not a string/],
     [[trace, { by: 'file' }], /by must be 'label', or 'label:' with a key, not a string/],

@@ -16,6 +16,7 @@ const posix = require('../../cli/system/posix.js')
 const { snapshotOf } = require('../../cli/system/snapshot.js')
 const windows = require('../../cli/system/windows.js')
 const { cleanEnv, temporaryDirectory, PACKAGE } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 
 const NODE_EXE = 'C:\\Program Files\\nodejs\\node.exe'
 const MACOS_NODE = '/opt/homebrew/bin/node'
@@ -190,7 +191,7 @@ test('Windows: a Node without a recording is named, without a cause that nobody 
   const text = await missingOf(listed, isNode, [recording(24, 5100)])
   assert.match(
     text,
-    /^not recorded: 1 of 2 Node processes\n {2}node\.exe \(pid 28, .*\): the system does not tell the cause: .*\n$/,
+    pattern`^${messages.notRecorded(1, 2)}\n {2}node\.exe \(pid 28, .*\): ${messages.noCause}: .*\n$`,
   )
   const all = [recording(24, 5100), recording(28, 5200)]
   assert.equal(await missingOf(listed, isNode, all), '')
@@ -209,7 +210,7 @@ test('macOS: a Node that got no NODE_OPTIONS is named with its script', async ()
   const text = await missingOf(listed, /\/node(js)?$/, [recording(100, 5000), recording(103, 5300)])
   assert.match(
     text,
-    /^not recorded: 1 of 3 Node processes\n {2}node a\.js \(pid 101, .*, under main\): its environment has no NODE_OPTIONS; pass NODE_OPTIONS on\n$/,
+    pattern`^${messages.notRecorded(1, 3)}\n {2}node a\.js \(pid 101, .*, under main\): ${messages.noNodeOptions}\n$`,
   )
 })
 

@@ -7,6 +7,7 @@ const test = require('node:test')
 const { DEFAULTS, press } = require('../../cli/top/choices.js')
 const { renderPlain, renderScreen, tableRows } = require('../../cli/top/render.js')
 const { displayWidth } = require('../../cli/terminal/width.js')
+const { messages } = require('../helpers/messages.js')
 
 /** @typedef {import('../../cli/live/follower.js').LiveView} LiveView */
 
@@ -111,14 +112,14 @@ test('labels have a table with the hottest function of each', () => {
     assert.match(lines[6], /^ {3}10\.0% .*\/users\/:id +render/)
   }
   assert.match(screenOf({ labels }, { by: 'label' })[4], / label +hottest function *$/)
-  assert.equal(screenOf({}, { by: 'label' })[3], 'no sample has labels')
+  assert.equal(screenOf({}, { by: 'label' })[3], messages.noLabels)
 })
 
 test('the status line tells why nothing new is shown', () => {
   const status = (/** @type {Partial<LiveView>} */ facts) => screenOf(facts)[3]
   assert.match(status({ silentMs: 4000 }), /^no samples for 4\.00 s: .*idle, .*stopped or gone$/)
-  assert.equal(status({ growing: 0 }), 'the recordings have ended')
-  assert.equal(status({ growing: 0, silentMs: 60_000 }), 'the recordings have ended, 60.0 s ago')
+  assert.equal(status({ growing: 0 }), messages.haveEnded)
+  assert.equal(status({ growing: 0, silentMs: 60_000 }), `${messages.haveEnded}, 60.0 s ago`)
   assert.equal(status({ recordings: 0, processes: [] }), 'no recording so far')
   assert.equal(status({ toMs: 0, fromMs: 0, processes: [] }), 'no samples so far')
   assert.match(status({ processes: [] }), /^nothing matches/)
@@ -194,7 +195,7 @@ test('without a screen, a look is a block of lines', () => {
   const shown = { title: 'profiles', view: viewOf({ growing: 0 }) }
   const lines = renderPlain(shown, DEFAULTS, { columns: 100, rows: 2, colours: false }, '/srv/app')
   assert.equal(lines.length, 7)
-  assert.equal(lines[2], 'the recordings have ended')
+  assert.equal(lines[2], messages.haveEnded)
   assert.deepEqual(namesIn(lines), ['hash', 'parse'])
   assert.equal(lines.at(-1), '')
 })

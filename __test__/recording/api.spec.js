@@ -4,6 +4,7 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
+const { messages, pattern } = require('../helpers/messages.js')
 const {
   run,
   readTrace,
@@ -179,7 +180,7 @@ test('start() throws if its directory cannot be created', async () => {
     { cwd },
   )
   assert.equal(output[0], 'Error')
-  assert.match(output[1], /could not create .*file\/sub/)
+  assert.match(output[1], pattern`${messages.notCreated} .*file/sub`)
   assert.equal(output[2], false)
 })
 
@@ -196,8 +197,8 @@ test('a second start() and a stop() without start() throw and change nothing', a
     console.log(JSON.stringify(errors))
   `)
   assert.equal(output.length, 3)
-  assert.match(output[0], /not being recorded; call start\(\) first/)
-  assert.match(output[1], /recorded already; call stop\(\) first/)
+  assert.match(output[0], pattern`${messages.startFirst}`)
+  assert.match(output[1], pattern`${messages.stopFirst}`)
   assert.equal(output[2], output[0])
   assert.equal(traces.length, 1)
   assert.ok(traces[0].ended)
@@ -238,7 +239,7 @@ test('profile() rejects with the error of its function and stops', async () => {
   `)
   assert.deepEqual(output.slice(0, 6), [true, false, true, false, true, false])
   assert.equal(output[6], 'TypeError')
-  assert.match(output[7], /takes a function, not 7/)
+  assert.match(output[7], pattern`${messages.takesFunction} 7`)
   assert.equal(traces.length, 3)
 })
 
@@ -296,7 +297,7 @@ test('stop() reports samples lost to a full disk, and the program runs on', asyn
     },
   )
   assert.equal(code, 0)
-  assert.match(stderr, /^cpu-prof: could not write .*\n$/)
+  assert.match(stderr, pattern`^cpu-prof: ${messages.notWritten} .*\n$`)
   const output = JSON.parse(stdout)
   assert.ok(output.droppedSamples > 0)
   assert.equal(output.files, 1)

@@ -7,6 +7,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { describe, test } = require('node:test')
 const { runArmed, NEEDS_SOCKET } = require('../helpers/control.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { run, message, readTrace, temporaryDirectory } = require('../helpers/run.js')
 const { isInspector, NEEDS_INTERRUPT, NEEDS_THE_VERY_END } = require('../helpers/source.js')
 const { until } = require('../helpers/until.js')
@@ -179,7 +180,7 @@ describe('an armed program', together, () => {
       // With the inspector, the answer can come before the thread has failed.
       if (!isInspector) {
         assert.equal(reply.error.code, 'unavailable')
-        assert.match(reply.error.message, /could not create .*file/)
+        assert.match(reply.error.message, pattern`${messages.notCreated} .*file`)
         await ask({ do: 'start' })
         assert.equal((await recorded(1)).length, 1)
       }

@@ -9,6 +9,7 @@ const test = require('node:test')
 const { cli } = require('../helpers/cli.js')
 const { runTraces, readThreads } = require('../helpers/run-traces.js')
 const { temporaryDirectory, FIXTURES } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 
 const NODE = process.execPath
 
@@ -95,7 +96,7 @@ test('the merged trace never replaces a recording', async () => {
     const args = ['run', '--dir', 'd', '--name', name, '-o', output, NODE, '-e', '0']
     const { code, stderr, cwd } = await cli(args)
     assert.equal(code, 2, stderr)
-    assert.match(stderr, /^cpu-prof: --output=\S+ is the name of a recording; choose another\n$/)
+    assert.match(stderr, pattern`^cpu-prof: --output=\S+ ${messages.isRecording}\n$`)
     assert.deepEqual(fs.readdirSync(cwd), [])
   }
   // Found only after the run, because the path contains a link.
@@ -139,7 +140,10 @@ test('the exit code stays when the merged trace cannot be written', async () => 
   const code = "require('fs').writeFileSync('out', 'a file, not a folder'); process.exitCode = 5"
   const result = await cli(['run', '-o', 'out/trace.json', NODE, '-e', code], { cwd })
   assert.equal(result.code, 5)
-  assert.match(result.stderr, /^cpu-prof: no trace: .*; the recordings are in profiles\/\S+\n$/)
+  assert.match(
+    result.stderr,
+    pattern`^cpu-prof: no trace: .*; ${messages.recordingsIn} profiles/\S+\n$`,
+  )
 })
 
 test('a process that outlives the command is named', async () => {
@@ -154,10 +158,7 @@ test('a process that outlives the command is named', async () => {
   const result = await cli(['run', NODE, 'parent.js'], { cwd })
   const pid = Number(result.stdout)
   try {
-    assert.match(
-      result.stderr,
-      new RegExp(`\ncpu-prof: a process outlives the command .*: pid ${pid}\n`),
-    )
+    assert.match(result.stderr, pattern`\ncpu-prof: ${messages.outlives} .*: pid ${pid}\n`)
   } finally {
     process.kill(pid)
   }

@@ -10,6 +10,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { cli, BIN } = require('../helpers/cli.js')
 const { temporaryDirectory, FIXTURES } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 
 const NODE = process.execPath
 const WATCHED = path.join(FIXTURES, 'watched.js')
@@ -47,15 +48,21 @@ test('a child with an environment of its own is named, its recorded siblings are
   assert.equal(code, 5)
   assert.equal(stdout, '')
   const [header, ...lines] = block(stderr)
-  assert.equal(header, 'not recorded: 2 of 4 Node processes')
+  assert.equal(header, messages.notRecorded(2, 4))
   const [alone, replaced] = lines.sort()
   assert.match(
     lines.join('\n'),
-    /^ {2}node \S+\/__test__\/fixtures\/watched\.js 0 alone \(pid \d+, [\d.]+ m?s, under parent\): its environment has no NODE_OPTIONS; pass NODE_OPTIONS on$/m,
+    new RegExp(
+      pattern`^ {2}node \S+/__test__/fixtures/watched\.js 0 alone \(pid \d+, [\d.]+ m?s, under parent\): ${messages.noNodeOptions}$`,
+      'm',
+    ),
   )
   assert.match(
     lines.join('\n'),
-    /watched\.js 0 replaced \(pid \d+, [\d.]+ m?s, under parent\): its NODE_OPTIONS was replaced; add to the variable instead of replacing it$/m,
+    new RegExp(
+      pattern`watched\.js 0 replaced \(pid \d+, [\d.]+ m?s, under parent\): ${messages.otherNodeOptions}; add to the variable instead of replacing it$`,
+      'm',
+    ),
   )
   assert.ok(alone !== replaced)
   assert.doesNotMatch(lines.join('\n'), /watched\.js 0 recorded/)
@@ -68,7 +75,7 @@ test('a script that drops NODE_OPTIONS: without any recording, the process is na
   assert.equal(stdout, '')
   assert.match(
     stderr,
-    /^cpu-prof: no Node process was recorded\nnot recorded: 1 of 1 Node process\n {2}node \S+watched\.js 3 \(pid \d+, [\d.]+ m?s\): its environment has no NODE_OPTIONS; pass NODE_OPTIONS on\n$/,
+    pattern`^cpu-prof: ${messages.noneRecorded}\n${messages.notRecorded(1, 1)}\n {2}node \S+watched\.js 3 \(pid \d+, [\d.]+ m?s\): ${messages.noNodeOptions}\n$`,
   )
 })
 
@@ -77,7 +84,7 @@ test('--no-merge names the process too, --quiet does not', async () => {
   const kept = await cli(['run', '--no-merge', 'sh', '-c', script])
   assert.match(
     kept.stderr,
-    /^cpu-prof: 1 recording in .*\nnot recorded: 1 of 2 Node processes\n {2}node .*\n$/,
+    pattern`^cpu-prof: 1 recording in .*\n${messages.notRecorded(1, 2)}\n {2}node .*\n$`,
   )
   // A quiet run does not look, so the fixture would wait for ever.
   const waiting = `env -i "${NODE}" -e 'setTimeout(() => {}, 500)'`
@@ -95,7 +102,7 @@ test('a Node that refuses the addon is named, and its line on stderr says why', 
   const { stderr } = await cli(['run', NODE, '--no-addons', WATCHED])
   assert.match(
     stderr,
-    /^cpu-prof: not profiling this thread: .*addon.*\n.*\nnot recorded: 1 of 1 Node process\n {2}node --no-addons \S+ \(.*\): the preload failed \(a line on stderr says why\), .*\n$/,
+    pattern`^${messages.notProfiling}.*addon.*\n.*\n${messages.notRecorded(1, 1)}\n {2}node --no-addons \S+ \(.*\): the preload failed \(a line on stderr says why\), .*\n$`,
   )
 })
 
@@ -106,7 +113,7 @@ test('a Node that is killed before its preload is named', async () => {
   const script = `"${NODE}" --openssl-config=wait x.js & "${NODE}" "${WATCHED}"; kill -9 $!; wait`
   const { stderr } = await cli(['run', 'sh', '-c', script], { cwd })
   const [header, line] = block(stderr)
-  assert.equal(header, 'not recorded: 1 of 2 Node processes')
+  assert.equal(header, messages.notRecorded(1, 2))
   assert.match(
     line,
     /^ {2}node --openssl-config=wait x\.js \(pid \d+, [\d.]+ m?s\): the preload failed .*, or the process ended before$/,
@@ -126,7 +133,7 @@ test('a process that outlives the command is named', async () => {
   const { stdout, stderr } = await cli(['run', NODE, file])
   process.kill(Number(stdout), 'SIGKILL')
   const [header, line] = block(stderr)
-  assert.equal(header, 'not recorded: 1 of 2 Node processes')
+  assert.equal(header, messages.notRecorded(1, 2))
   assert.match(line, new RegExp(`daemon \\(pid ${stdout.trim()}, [\\d.]+ m?s, under parent\\): `))
 })
 
@@ -136,13 +143,13 @@ test('a run inside a run with a folder of its own answers for its processes itse
   const separate = await cli(['run', '--no-merge', '--dir', 'd', ...inner])
   assert.match(
     separate.stderr,
-    /^cpu-prof: 2 recordings in e .*\nnot recorded: 1 of 3 Node processes\n {2}.*\ncpu-prof: 1 recording in d .*\n$/,
+    pattern`^cpu-prof: 2 recordings in e .*\n${messages.notRecorded(1, 3)}\n {2}.*\ncpu-prof: 1 recording in d .*\n$`,
   )
   const nested = [NODE, BIN, 'run', NODE, file]
   const part = await cli(['run', '--no-merge', '--dir', 'd', ...nested])
   assert.match(
     part.stderr,
-    /^cpu-prof: 3 recordings in d .*\nnot recorded: 1 of 4 Node processes\n {2}.*\n$/,
+    pattern`^cpu-prof: 3 recordings in d .*\n${messages.notRecorded(1, 4)}\n {2}.*\n$`,
   )
 })
 
@@ -165,5 +172,5 @@ test('nothing is said where /proc cannot be read', needsNamespaces, async () => 
     under: ['unshare', '-m', 'sh', '-c', script, 'sh'],
   })
   assert.equal(code, 4)
-  assert.match(stderr, /^cpu-prof: no Node process was recorded: sh started none, .*\n$/)
+  assert.match(stderr, pattern`^cpu-prof: ${messages.noneRecorded}: sh started none, .*\n$`)
 })

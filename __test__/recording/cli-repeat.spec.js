@@ -9,6 +9,7 @@ const test = require('node:test')
 const { compare, check } = require('../../index.js')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 
 /** Works for about as many milliseconds of CPU time as its argument says, and notes each start. */
 const PROGRAM = `
@@ -104,7 +105,7 @@ test('two commands run in turn, and are compared', async () => {
   assert.match(stdout, /^base {2}4 runs {2}both\/base\nhead {2}4 runs {2}both\/head\n/)
   assert.match(stdout, /\nslower by [\d.]+ m?s of work /)
   assert.match(stdout, / program\.js 500 B +was program\.js 0 A\n/)
-  assert.match(stderr, /slower than allowed: cpu>100ms\n$/)
+  assert.match(stderr, pattern`${messages.slower}: cpu>100ms\n$`)
 
   const one = await cli(['compare', '--runs', '2', '--', 'true'], { cwd })
   assert.equal(one.code, 2)

@@ -8,6 +8,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const { cli, unread, BIN } = require('../helpers/cli.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { run, cleanEnv, temporaryDirectory, tracesIn, PACKAGE } = require('../helpers/run.js')
 const { withPreload } = require('../../cli/run/prepare/plan.js')
 
@@ -103,7 +104,7 @@ test('a command without Node processes is reported and leaves no files', async (
   assert.equal(result.stdout, 'in')
   assert.equal(
     result.stderr,
-    'cpu-prof: no Node process was recorded: sh started none, or changed their NODE_OPTIONS\n',
+    `cpu-prof: ${messages.noneRecorded}: sh started none, or changed their NODE_OPTIONS\n`,
   )
   assert.deepEqual(fs.readdirSync(result.cwd), [])
 })
@@ -124,7 +125,7 @@ test('run keeps the exit code of the command when stderr is closed', async () =>
 test('a command that cannot be started is named and exits with 126 or 127', async () => {
   const missing = await cli(['run', 'no-such-program', '--help'])
   assert.equal(missing.code, 127)
-  assert.match(missing.stderr, /^cpu-prof: no-such-program was not found on the PATH; .*\n$/)
+  assert.match(missing.stderr, pattern`^cpu-prof: ${messages.notOnPath('no-such-program')}; .*\n$`)
   assert.deepEqual(fs.readdirSync(missing.cwd), [])
 
   const cwd = temporaryDirectory()
@@ -159,7 +160,7 @@ test('run keeps the exit code of a command that removes this package', async () 
     assert.equal(status, 8, stderr)
     assert.match(
       stderr,
-      /^cpu-prof: no trace: the command removed this package; the recordings are in \/\S+\n$/,
+      pattern`^cpu-prof: no trace: the command removed this package; ${messages.recordingsIn} /\S+\n$`,
     )
   }
 })

@@ -8,6 +8,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory, tracesIn } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 
 const NODE = process.execPath
 
@@ -92,7 +93,7 @@ for (const [how, name, place] of [
     const all = ['--dir', 'd', '--name', name.replace('{cwd}', cwd)]
     const args = (/** @type {string[]} */ ...more) => ['run', ...all, ...more, NODE, '-e', code]
     const { stderr } = await cli(args('--no-merge'), { cwd })
-    assert.match(stderr, /: 1 recording in up \(to merge: cpu-prof merge up -o trace\.json\)\n$/)
+    assert.match(stderr, pattern`: 1 recording in up ${messages.toMerge('up')}\n$`)
     const files = fs.readdirSync(path.join(cwd, place), { recursive: true }).map(String)
     const traces = files.filter((file) => file.endsWith('.trace.json'))
     assert.equal(traces.length, 2, files.join())
@@ -105,7 +106,7 @@ for (const [how, name, place] of [
     const output = path.join('up', name.includes('%P') ? '7/x' : 'x7')
     const taken = await cli(args('--output', `${output}.trace.json`), { cwd })
     assert.equal(taken.code, 2)
-    assert.match(taken.stderr, /is the name of a recording; choose another\n$/)
+    assert.match(taken.stderr, pattern`${messages.isRecording}\n$`)
   })
 }
 

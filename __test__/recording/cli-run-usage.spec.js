@@ -8,6 +8,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 
 test('wrong usage is reported before the command starts, with the nearest option', async () => {
   for (const [args, expected] of /** @type {[string[], RegExp][]} */ ([
@@ -23,7 +24,7 @@ test('wrong usage is reported before the command starts, with the nearest option
       /--output=file\S+ .*: \/\S+\/file is not a folder/,
     ],
     [['--output=', 'echo'], /--output= is a folder/],
-    [['--html', '.', 'echo'], /--html=\. is a folder; name a file: report\.html\n$/],
+    [['--html', '.', 'echo'], pattern`--html=\. ${messages.nameFile}: report\.html\n$`],
     [
       ['--dir', 'file/dir', 'echo'],
       /recordings cannot be written into .*file\/dir: .*another --dir/,

@@ -9,6 +9,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { report } = require('../..')
 const { cli } = require('../helpers/cli.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { run, message, cleanEnv, temporaryDirectory, tracesIn } = require('../helpers/run.js')
 const { PACKAGE } = require('../helpers/run.js')
 const { NEEDS_INTERRUPT } = require('../helpers/source.js')
@@ -107,10 +108,7 @@ test('a stall is recorded while it lasts', { skip: NEEDS_INTERRUPT }, async () =
   assert.equal(conditions?.length, 1)
   assert.equal(functions[0].name, 'standStill')
   const { stdout } = await cli(['report', files[0]])
-  assert.match(
-    stdout,
-    /^Recorded because the event loop had stood still for 2\d\d\d ms \(stall>2s\)\./,
-  )
+  assert.match(stdout, pattern`^${messages.stoodStill} 2\d\d\d ms \(stall>2s\)\.`)
 })
 
 test('a call that blocks is a stall too', async () => {

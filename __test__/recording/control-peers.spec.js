@@ -9,6 +9,7 @@ const net = require('node:net')
 const path = require('node:path')
 const { describe, test } = require('node:test')
 const { reply, runArmed, send, NEEDS_SOCKET } = require('../helpers/control.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { run, cleanEnv, temporaryDirectory, PACKAGE } = require('../helpers/run.js')
 const { runUnharmed } = require('../helpers/unharmed.js')
 
@@ -125,7 +126,7 @@ describe('the folder of a socket', together, () => {
     fs.chmodSync(dir, 0o700)
     fs.chownSync(dir, 1000, 1000)
     const { complaint } = await armedIn(dir)
-    assert.match(complaint, /belongs to another user/)
+    assert.match(complaint, pattern`${messages.ofAnotherUser}`)
     assert.deepEqual(fs.readdirSync(dir), [])
   })
 

@@ -4,6 +4,7 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
+const { messages, pattern } = require('../helpers/messages.js')
 const {
   run,
   temporaryDirectory,
@@ -99,7 +100,10 @@ test('a program that gives up its rights is recorded to the end, in its last seg
     },
   })
   assert.equal(code, 0)
-  assert.match(stderr, /^cpu-prof: could not create .*; the recording goes on in the file before/)
+  assert.match(
+    stderr,
+    pattern`^cpu-prof: ${messages.notCreated} .*; ${messages.goesOn} in the file before`,
+  )
   const [last] = traces.sort((a, b) => b.metadata.segment - a.metadata.segment)
   assert.ok(last.ended)
   assertSeen(last, 'after')
@@ -124,7 +128,10 @@ test('a .cpuprofile of a program that gives up its rights is in the folder for t
   assert.equal(code, 0)
   const [file, ...others] = filesIn(temporary, '.cpuprofile')
   assert.deepEqual([others, filesIn(cwd, '.cpuprofile')], [[], []])
-  assert.match(stderr, /^cpu-prof: could not create .*denied.*; the profile is in .*\n$/)
+  assert.match(
+    stderr,
+    pattern`^cpu-prof: ${messages.notCreated} .*denied.*; the profile is in .*\n$`,
+  )
   assert.ok(stderr.includes(file))
   const { nodes } = JSON.parse(fs.readFileSync(file, 'utf8'))
   const names = nodes.map((/** @type {any} */ { callFrame }) => callFrame.functionName)
@@ -192,14 +199,14 @@ test('workers only lose their traces if a file replaces the output directory', a
     env: { CPU_PROF_DIR: 'profiles/below' },
   })
   assert.equal(result.code, 3)
-  assert.match(result.complaint, /could not create .*: Not a directory/)
+  assert.match(result.complaint, pattern`${messages.notCreated} .*: Not a directory`)
 })
 
 test('without a working directory: one line on stderr, and the program runs on', async () => {
   const options = { under: ['sh', '-c', 'mkdir gone; cd gone; rmdir ../gone; exec "$@"', 'sh'] }
   const lost = await runUnharmed(['ending.js', 'exit', '10'], options)
   assert.equal(lost.code, 3)
-  assert.match(lost.complaint, /could not create /)
+  assert.match(lost.complaint, pattern`${messages.notCreated} `)
 
   const dir = temporaryDirectory()
   const kept = await runUnharmed(['ending.js', 'exit', '10'], {
@@ -265,7 +272,7 @@ test('no free descriptor for the file of a worker: one line on stderr', async ()
   const { code, stdout, stderr, traces } = await run(['-e', source], { under: FEW_DESCRIPTORS })
   assert.equal(code, 3)
   assert.equal(stdout, 'EMFILE\n')
-  assert.match(stderr, /^cpu-prof: could not create .*: Too many open files .*\n$/)
+  assert.match(stderr, pattern`^cpu-prof: ${messages.notCreated} .*: Too many open files .*\n$`)
   assert.deepEqual(
     traces.map((trace) => trace.tid),
     [0],

@@ -4,6 +4,7 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
+const { messages, pattern } = require('../helpers/messages.js')
 const { withFileSystem } = require('../helpers/mount.js')
 const { merge, report } = require('../../index.js')
 const { run, temporaryDirectory, tracesIn, readTrace, PACKAGE } = require('../helpers/run.js')
@@ -79,7 +80,10 @@ for (const { what, env, expected, under, fill } of UNWRITABLE) {
     fill?.(cwd)
     const result = await runUnharmed(['ending.js', 'exit', '10'], { cwd, env, under })
     assert.equal(result.code, 3)
-    assert.match(result.complaint, /^cpu-prof: could not create .*; the program runs on unprofiled/)
+    assert.match(
+      result.complaint,
+      pattern`^cpu-prof: ${messages.notCreated} .*; ${messages.runsOn}`,
+    )
     assert.match(result.complaint, expected)
     assert.deepEqual(result.files, [])
   })
@@ -93,7 +97,10 @@ test('a read-only file system: one line on stderr', async (t) => {
     env: { CPU_PROF_DIR: 'mounted' },
   })
   assert.equal(code, 3)
-  assert.match(complaint, /could not create .*: Read-only file system .*\(set CPU_PROF_DIR/)
+  assert.match(
+    complaint,
+    pattern`${messages.notCreated} .*: Read-only file system .*\(set CPU_PROF_DIR`,
+  )
 })
 
 for (const [what, redirection] of [
@@ -124,7 +131,10 @@ test('a disk that fills up cuts the trace, not the program', async (t) => {
   })
   assert.equal(code, 3)
   assert.equal(stdout, 'worked\n')
-  assert.match(complaint, /could not write .*: No space left on device .*\(free some space/)
+  assert.match(
+    complaint,
+    pattern`${messages.notWritten} .*: No space left on device .*\(free some space`,
+  )
   await assertCut(cwd)
 })
 
@@ -136,7 +146,7 @@ test('a disk that is full from the start: one line on stderr, and no empty file'
     under: [...under, ...fillUp],
     env: { CPU_PROF_DIR: 'mounted' },
   })
-  assert.match(complaint, /could not write .*: No space left on device/)
+  assert.match(complaint, pattern`${messages.notWritten} .*: No space left on device`)
   assert.deepEqual(tracesIn(cwd), [])
 })
 
@@ -148,7 +158,7 @@ test('a limit on the size of files cuts the trace, not the program', async () =>
   })
   assert.equal(code, 3)
   assert.equal(stdout, 'worked\n')
-  assert.match(complaint, /could not write .*: File too large/)
+  assert.match(complaint, pattern`${messages.notWritten} .*: File too large`)
   await assertCut(cwd)
 })
 
@@ -175,7 +185,10 @@ test('a recording goes on when a full disk has room again, and tells the gap', {
       child.stderr?.once('data', () => fs.writeFileSync(path.join(dir, 'told'), ''))
     },
   })
-  assert.match(stderr, /^cpu-prof: could not write .*; the recording goes on, without .*\n$/)
+  assert.match(
+    stderr,
+    pattern`^cpu-prof: ${messages.notWritten} .*; ${messages.goesOn}, without .*\n$`,
+  )
   const stopped = JSON.parse(stdout)
   const [file] = tracesIn(cwd)
   const trace = await readTrace(file)

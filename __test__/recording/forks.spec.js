@@ -4,6 +4,7 @@ const assert = require('node:assert/strict')
 const os = require('node:os')
 const path = require('node:path')
 const test = require('node:test')
+const { messages } = require('../helpers/messages.js')
 const { run, FIXTURES, PACKAGE } = require('../helpers/run.js')
 const { isInspector, NEEDS_WAKE_UP } = require('../helpers/source.js')
 const { assertSeen } = require('../helpers/work.js')
@@ -81,9 +82,5 @@ test('a forked child takes no recording for its own', async () => {
     env: { LD_PRELOAD: INTERPOSED },
   })
   assert.equal(stderr, '')
-  assert.deepEqual(stdout.trim().split('\n'), [
-    'false',
-    'cpu-prof: this thread is not being recorded; call start() first',
-    'true 1',
-  ])
+  assert.deepEqual(stdout.trim().split('\n'), ['false', messages.startFirst, 'true 1'])
 })

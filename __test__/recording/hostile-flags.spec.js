@@ -4,6 +4,7 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
+const { messages, pattern } = require('../helpers/messages.js')
 const { filesIn, temporaryDirectory, FIXTURES } = require('../helpers/run.js')
 const { isInspector } = require('../helpers/source.js')
 const { runUnharmed } = require('../helpers/unharmed.js')
@@ -128,10 +129,7 @@ test('--permission without --allow-addons: one line on stderr, and no recording'
   const { code, files, complaint } = await runUnharmed(['ending.js', 'exit', '10'], { before })
   assert.equal(code, 3)
   assert.deepEqual(files, [])
-  assert.match(
-    complaint,
-    /^cpu-prof: not profiling this thread: this Node loads no native addons: /,
-  )
+  assert.match(complaint, pattern`^${messages.notProfiling}${messages.loadsNoAddons}: `)
 })
 
 test('--no-addons: one line on stderr for all threads, and no recording', async () => {
@@ -139,8 +137,5 @@ test('--no-addons: one line on stderr for all threads, and no recording', async 
   const { code, files, complaint } = await runUnharmed(['two-threads.js'], { before })
   assert.equal(code, 3)
   assert.deepEqual(files, [])
-  assert.match(
-    complaint,
-    /^cpu-prof: not profiling this thread: this Node loads no native addons: /,
-  )
+  assert.match(complaint, pattern`^${messages.notProfiling}${messages.loadsNoAddons}: `)
 })

@@ -4,6 +4,7 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
+const { messages, pattern } = require('../helpers/messages.js')
 const { temporaryDirectory, FIXTURES } = require('../helpers/run.js')
 const { NEEDS_INTERRUPT, NEEDS_NO_JAVASCRIPT, NEEDS_TO_BE_UNSEEN } = require('../helpers/source.js')
 const { runUnharmed } = require('../helpers/unharmed.js')
@@ -89,7 +90,7 @@ for (const [name, source] of Object.entries(BLOCKING)) {
     assert.equal(code, 3)
     assert.deepEqual(files, [])
     if (name !== 'an error that cannot be printed') {
-      assert.match(complaint, /^cpu-prof: not profiling this thread: /)
+      assert.match(complaint, pattern`^${messages.notProfiling}`)
     }
   })
 }

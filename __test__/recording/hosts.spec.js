@@ -12,6 +12,7 @@ const { withPreload } = require('../../cli/run/prepare/plan.js')
 const { targetName } = require('../../lib/addon.js')
 const { binOf, isFetched } = require('../../scripts/package-managers.js')
 const { ADDONS, fileName } = require('../../scripts/targets.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { run, cleanEnv, temporaryDirectory, tracesIn, PACKAGE } = require('../helpers/run.js')
 const { assertSeen } = require('../helpers/work.js')
 const { write } = require('../helpers/workspace.js')
@@ -57,7 +58,7 @@ for (const runtime of ['bun', 'deno']) {
     const preload = ['--require', path.join(dir, 'runtime.js')]
     const main = path.join(dir, 'main.js')
     const preloaded = await run([main], { preload: [...preload, '--require', PACKAGE] })
-    assert.equal(preloaded.stderr, `cpu-prof: not profiling this thread: ${refused}\n`)
+    assert.equal(preloaded.stderr, `${messages.notProfiling}${refused}\n`)
     assert.equal(preloaded.stdout, 'done\n')
     assert.equal(preloaded.code, 0)
     assert.deepEqual(preloaded.files, [])
@@ -74,7 +75,7 @@ for (const runtime of ['bun', 'deno']) {
     const allowed = runtime === 'deno' ? ['run', '-A'] : []
     const args = [...allowed, '--preload', path.join(install(dir), 'register.js'), 'main.js']
     const ended = spawnSync(binary, args, { cwd: dir, env: cleanEnv(), encoding: 'utf8' })
-    assert.equal(ended.stderr, `cpu-prof: not profiling this thread: ${refused}\n`)
+    assert.equal(ended.stderr, `${messages.notProfiling}${refused}\n`)
     assert.equal(ended.stdout, 'done\n')
     assert.equal(ended.status, 0)
     assert.deepEqual(tracesIn(dir), [])
@@ -203,7 +204,7 @@ test('a serverless function: another folder in NODE_OPTIONS, no HOME, and only /
   assert.equal(unset.status, 0)
   assert.match(
     unset.stderr,
-    /^cpu-prof: could not create .*\(set CPU_PROF_DIR to a writable directory\); the program runs on unprofiled\n$/,
+    pattern`^cpu-prof: ${messages.notCreated} .*\(set CPU_PROF_DIR to a writable directory\); ${messages.runsOn}\n$`,
   )
   const set = invoke([`CPU_PROF_DIR=${written}/new`])
   assert.equal(set.stderr, '')

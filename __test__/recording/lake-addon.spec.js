@@ -10,6 +10,7 @@ const test = require('node:test')
 const { cli } = require('../helpers/cli.js')
 const { cleanEnv, temporaryDirectory, PACKAGE } = require('../helpers/files.js')
 const { runFolder, runOf } = require('../helpers/lake.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { withFileSystem } = require('../helpers/mount.js')
 const { writeTrace } = require('../helpers/written.js')
 
@@ -84,7 +85,10 @@ test('`lake add` on a full disk is an error, and leaves the lake as it was', asy
   const shell = [...under, 'sh', '-c', script, 'sh']
   const { code, stderr } = await cli([], { cwd, under: shell })
   assert.equal(code, 1, stderr)
-  assert.match(stderr, /^cpu-prof: not added to the lake mounted\/lake: .*(space|full)/m)
+  assert.match(
+    stderr,
+    new RegExp(pattern`^cpu-prof: ${messages.notAdded} mounted/lake: .*(space|full)`, 'm'),
+  )
   const functions = (/** @type {string} */ list) =>
     fs
       .readFileSync(path.join(cwd, list), 'utf8')

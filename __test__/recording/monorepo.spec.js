@@ -43,10 +43,7 @@ test('nx without its daemon: every task is in the trace and in the report', asyn
     assert.match(stderr, new RegExp(`\n {2}eslint src · packages/${name} \\(\\d+\\) +[░▒▓█]`))
   }
   // The work of each project, and the rules that took the time.
-  assert.match(
-    stderr,
-    /\nscripts, by the work of their processes .*\n(.+\n)+.* lint · packages\/(api|web)\n/,
-  )
+  assert.match(stderr, /\nscripts, by the work .*\n(.+\n)+.* lint · packages\/(api|web)\n/)
   const trace = runTraces(cwd)[0]
   const { scripts, owners, packages } = await report(trace)
   const projects = scripts.map(({ name, cwd = '' }) => `${name} ${path.basename(cwd)}`)
@@ -85,7 +82,7 @@ test('nx with its daemon: every task is in the trace, and a message names the da
   // The daemon must not start a plugin worker for each change of the recordings.
   const plugins = found.filter((label) => label.startsWith('nx-plugin-worker:'))
   assert.ok(plugins.length > 0 && plugins.length < 10, found.join('\n'))
-  assert.match(stderr, /cpu-prof: .* outlives? the command and (is|are) still recorded/)
+  assert.match(stderr, /cpu-prof: .* outlives? the command .* still recorded/)
 })
 
 test('eslint with rules that need types is recorded', async () => {

@@ -9,6 +9,7 @@ const test = require('node:test')
 const ts = require('typescript')
 const { merge, report } = require('../..')
 const { cli } = require('../helpers/cli.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { nativeStacks } = require('../helpers/native-stacks.js')
 const { run, temporaryDirectory, PACKAGE, SOURCE } = require('../helpers/run.js')
 
@@ -176,7 +177,7 @@ test('a line has the time of the native functions that it calls, also in a sourc
   const { stdout } = await cli(['report', merged], { cwd })
   // On a busy machine another sentence comes first.
   const text = stdout.replace(/\s+/g, ' ')
-  assert.match(text, /\d % of the work is JSON\.parse, called by load \(load\.ts:5\)\./)
+  assert.match(text, pattern`\d % ${messages.ofWork} JSON\.parse, called by load \(load\.ts:5\)\.`)
 })
 
 test('without the category there are none', { skip: SKIP }, async () => {

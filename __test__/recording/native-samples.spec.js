@@ -8,6 +8,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { merge, report } = require('../..')
 const { cli } = require('../helpers/cli.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { nativeStacks } = require('../helpers/native-stacks.js')
 const { run, temporaryDirectory, PACKAGE, SOURCE } = require('../helpers/run.js')
 
@@ -176,7 +177,7 @@ test('the pool of libuv is in reports: threads, functions, and who asked for the
   const { stdout: printed } = await cli(['report', merged])
   // On a busy machine another sentence comes first.
   const text = printed.replace(/\s+/g, ' ')
-  assert.match(text, /9\d % of the CPU went to native threads, mostly OpenSSL/)
+  assert.match(text, pattern`9\d % ${messages.toNativeThreads}, mostly OpenSSL`)
   assert.match(text, /4 native threads/)
 })
 

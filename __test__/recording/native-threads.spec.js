@@ -8,6 +8,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { merge, report } = require('../..')
 const { cli } = require('../helpers/cli.js')
+const { messages } = require('../helpers/messages.js')
 const { run, temporaryDirectory, PACKAGE } = require('../helpers/run.js')
 
 const SKIP = process.platform !== 'linux' && 'the system is not asked for the names of threads'
@@ -48,7 +49,7 @@ test('work in the pool has a name, and the function that asked for it', {
   for (const input of [files[0], merged]) {
     const { cpu, native } = await processOf(input)
     const [pool] = native
-    assert.equal(pool.name, MAJOR < 22 ? 'libuv pool or unnamed' : 'libuv pool')
+    assert.equal(pool.name, MAJOR < 22 ? messages.unnamedThreads : 'libuv pool')
     assert.ok(pool.cpuMs > 0.5 * cpu.nativeMs, JSON.stringify({ cpu, native }))
     assert.ok(pool.cpuMs < 1.2 * cpu.nativeMs, JSON.stringify({ cpu, native }))
     assert.deepEqual(

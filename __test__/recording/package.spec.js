@@ -9,6 +9,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { binOf, isFetched } = require('../../scripts/package-managers.js')
 const { TARGETS, fileName, packageName } = require('../../scripts/targets.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { NAME, TARGET, VERSION, packAll, projectWith } = require('../helpers/packages.js')
 const { serveRegistry } = require('../helpers/registry.js')
 const { run, cleanEnv, temporaryDirectory, FIXTURES } = require('../helpers/run.js')
@@ -177,10 +178,7 @@ test('npm --omit=optional leaves a program unprofiled, and the command of the me
   const options = { cwd: project, preload: ['--require', NAME] }
   const unprofiled = await run([main], options)
   assert.equal(unprofiled.code, 0)
-  const said = new RegExp(
-    `^cpu-prof: not profiling this thread: the package ${packageName(TARGET)} is not installed: ` +
-      `the install left optional packages out \\(.*\\); run: (npm install .*${NAME}@${VERSION})\n$`,
-  )
+  const said = pattern`^${messages.notProfiling}the package ${packageName(TARGET)} is not installed: ${messages.optionalLeftOut} \(.*\); run: (npm install .*${NAME}@${VERSION})\n$`
   assert.match(unprofiled.stderr, said)
   const [, command] = said.exec(unprofiled.stderr) ?? []
   const mended = await execute(command.split(' '), project, env)
@@ -228,7 +226,7 @@ test('a folder beside a package that no package manager has installed is not loo
   const { stdout, stderr, traces } = await run(['-e', 'console.log("ran")'], {
     preload: ['--require', copy],
   })
-  assert.match(stderr, /^cpu-prof: not profiling this thread: .+\n$/)
+  assert.match(stderr, pattern`^${messages.notProfiling}.+\n$`)
   assert.equal(stdout, 'ran\n')
   assert.equal(traces.length, 0)
 })

@@ -7,6 +7,7 @@ const test = require('node:test')
 const { pathToFileURL } = require('node:url')
 const { targetName } = require('../../lib/addon.js')
 const { fileName } = require('../../scripts/targets.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('../helpers/run.js')
 const { assertSeen } = require('../helpers/work.js')
 
@@ -184,6 +185,6 @@ test('an addon that cannot be loaded: one line on stderr, and the program runs',
     preload: ['--require', broken],
   })
   assert.equal(code, 3)
-  assert.match(stderr, /^cpu-prof: not profiling this thread: the addon .* is not built: .*\n$/)
+  assert.match(stderr, pattern`^${messages.notProfiling}the addon .* is not built: .*\n$`)
   assert.deepEqual(files, [])
 })

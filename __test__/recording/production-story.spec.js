@@ -10,6 +10,7 @@ const test = require('node:test')
 const { socketFolder } = require('../helpers/armed.js')
 const { textFrom } = require('../helpers/cli.js')
 const { temporaryDirectory, tracesIn, PACKAGE } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { cliOf, startProgram } = require('../helpers/remote.js')
 const { until } = require('../helpers/until.js')
 const { write, MODULES } = require('../helpers/workspace.js')
@@ -202,7 +203,7 @@ test('what a server leaves that is killed in a stall names the request', options
   const text = stdout.replace(/\s+/g, ' ')
   assert.match(
     text,
-    /in flight in [^:]* at the end of the recording: .*http=GET \/index · route=\/index for /,
+    pattern`in flight in [^:]* at ${messages.endOfRecording}: .*http=GET /index · route=/index for `,
   )
   assert.match(stdout, /^ .*% .* {2}\/index +buildIndex \(app\.js:\d+\)$/m)
   assert.equal(server.stderr, '')

@@ -9,6 +9,7 @@ const fs = require('node:fs')
 const test = require('node:test')
 const { report } = require('../../index.js')
 const { cleanEnv, temporaryDirectory, tracesIn, PACKAGE } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { pprofFiles, startPushServer } = require('../helpers/push-server.js')
 const { until } = require('../helpers/until.js')
 
@@ -198,7 +199,7 @@ test('wrong settings stop the program before its first line', async (t) => {
     [{ CPU_PROF_PUSH: `ftp://u:${SECRET}@h` }, /CPU_PROF_PUSH=… is not valid: an address/],
     [
       { CPU_PROF_PUSH: `http://u:${SECRET}@h`, CPU_PROF_FORMAT: 'cpuprofile' },
-      /needs the format trace/,
+      pattern`${messages.needsTrace}`,
     ],
     [{ CPU_PROF_PUSH: 'http://localhost:1', CPU_PROF_PUSH_EVERY: '1' }, /_EVERY=1 is not valid/],
   ])) {

@@ -10,6 +10,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { cli, textFrom } = require('../helpers/cli.js')
 const { cleanEnv, temporaryDirectory, PACKAGE } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 
 const CLI = path.join(PACKAGE, 'bin', 'cpu-prof.js')
 /** A user without rights, as most images have. */
@@ -89,7 +90,7 @@ test('pid 1 of a container with a root that cannot be written is recorded from i
   const { status, stdout, stderr } = cpuProf(exec, ['record', '1', '--for', '1s', '-o', '-'])
   assert.equal(status, 0, stderr)
   assert.match(stdout, /"functionName":"spin"/)
-  assert.match(stderr, /functions, by self time/)
+  assert.match(stderr, pattern`${messages.functionsBySelf}`)
   assert.doesNotThrow(() => JSON.parse(stdout))
   assert.deepEqual(
     fs.readdirSync(`/proc/${pid}/root/dev/shm/cpu-prof-1000`).map((name) => path.extname(name)),
@@ -123,7 +124,10 @@ test('root reaches the processes of other users, and of containers', { skip }, a
   // Another user reaches nothing.
   const other = cpuProf(['setpriv', '--reuid=1001', '--clear-groups'], ['stop', String(pid)])
   assert.equal(other.status, 1)
-  assert.match(other.stderr, /belongs to another user \(uid 1000\): run this as that user/)
+  assert.match(
+    other.stderr,
+    pattern`${messages.ofAnotherUser} \(uid 1000\): ${messages.asThatUser}`,
+  )
 })
 
 test('root asks only sockets that the user of their folder serves', { skip }, async (t) => {

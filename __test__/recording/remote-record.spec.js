@@ -9,6 +9,7 @@ const test = require('node:test')
 const { socketFolder } = require('../helpers/armed.js')
 const { textFrom } = require('../helpers/cli.js')
 const { temporaryDirectory, filesIn } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { cliOf, startArmed, work } = require('../helpers/remote.js')
 const { readTrace } = require('../helpers/trace.js')
 const { until } = require('../helpers/until.js')
@@ -49,7 +50,7 @@ test('record ends by itself, and leaves a trace, a report and a page', async (t)
   const { code, stdout, stderr, cwd } = await working
   assert.deepEqual([code, stdout], [0, ''], stderr)
   assert.match(stderr, /^cpu-prof: recording pid \d+ \(.*\) for 3\.00 s\n/)
-  assert.match(stderr, /functions, by self time/)
+  assert.match(stderr, pattern`${messages.functionsBySelf}`)
   const [, file] = /^trace: (profiles\/\S+\/trace\.json) /m.exec(stderr) ?? []
   const trace = fs.readFileSync(path.join(cwd, file), 'utf8')
   assert.deepEqual(contentsOf(trace), { threads: 2, hasWork: true })
@@ -72,7 +73,7 @@ test('-o - is a trace on stdout, and nothing is left where no folder is free', a
   )
   assert.equal(code, 0, stderr)
   assert.deepEqual(contentsOf(stdout), { threads: 1, hasWork: true })
-  assert.match(stderr, /functions, by self time/)
+  assert.match(stderr, pattern`${messages.functionsBySelf}`)
   assert.doesNotMatch(stderr, /^trace:/m)
   assert.deepEqual(
     fs.readdirSync(folder).filter((name) => !name.endsWith('.sock')),
@@ -123,10 +124,7 @@ test('a second Ctrl-C gives up, and names what was recorded', async (t) => {
   assert.deepEqual([code, signal], [null, 'SIGINT'])
   const [name] = fs.readdirSync(TMPDIR)
   const place = path.join(TMPDIR, name)
-  assert.ok(
-    stderr.includes(`recordings are in ${place} (to merge: cpu-prof merge ${place} -o`),
-    stderr,
-  )
+  assert.ok(stderr.includes(`${messages.recordingsIn} ${place} ${messages.toMerge(place)}`), stderr)
   assert.equal(filesIn(place, '.trace.json').length, 1)
 })
 
@@ -151,7 +149,7 @@ test('the recordings of a killed record are offered once nobody adds to them', a
   fs.mkdirSync(path.join(TMPDIR, 'cpu-prof-record-mine'))
   const old = path.join(TMPDIR, 'cpu-prof-record-4194305-empty0')
   fs.mkdirSync(old, { mode: 0o700 })
-  const offer = `cpu-prof: an earlier record was killed; to keep its recordings: cpu-prof merge ${place} -o trace.json; to drop it: rm -r ${place}\n`
+  const offer = `cpu-prof: an earlier record was killed; ${messages.toKeep} ${place} ${messages.toDrop} ${place}\n`
   assert.equal(await ps(), offer)
   assert.ok(fs.existsSync(old), 'its record can be starting in another container')
   fs.utimesSync(old, 1, 1)
@@ -268,6 +266,6 @@ test('an output that cannot be written is told before anything starts', async (t
   const { cwd } = await startArmed(t, folder)
   const { code, stderr } = await cliOf(folder)(['record', '--all', '-o', cwd])
   assert.equal(code, 2)
-  assert.match(stderr, /is a folder; name a file/)
+  assert.match(stderr, pattern`${messages.nameFile}`)
   assert.deepEqual(fs.readdirSync(cwd), [])
 })

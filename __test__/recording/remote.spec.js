@@ -10,6 +10,7 @@ const test = require('node:test')
 const { report } = require('../../index.js')
 const { socketFolder } = require('../helpers/armed.js')
 const { cleanEnv, temporaryDirectory, tracesIn, PACKAGE } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { cliOf, startArmed, startProgram, work, PROGRAM } = require('../helpers/remote.js')
 const { readTrace } = require('../helpers/trace.js')
 const { until } = require('../helpers/until.js')
@@ -164,8 +165,8 @@ test('what cannot be controlled is told, and the others are started', async (t) 
   const words = ['start', 'nothing', String(2 ** 22 + 1), String(pid), String(plain.pid)]
   const { code, stdout, stderr } = await cli(words)
   assert.deepEqual([code, stdout], [1, ''])
-  assert.match(stderr, /no armed process has 'nothing'/)
-  assert.match(stderr, new RegExp(`pid ${2 ** 22 + 1}: there is no such process`))
+  assert.match(stderr, pattern`${messages.noneArmedHas('nothing')}`)
+  assert.match(stderr, pattern`${messages.noSuchProcess(2 ** 22 + 1)}`)
   assert.match(
     stderr,
     new RegExp(`pid ${plain.pid} \\(node .*\\) is not armed; to arm it, cpu-prof would`),
@@ -219,6 +220,6 @@ test('a process of another user', { skip: !isRoot && 'only root can start one' }
   assert.equal(code, 1)
   assert.match(
     stderr,
-    /belongs to another user \(uid 65534\) and is not armed: run this as that user \(sudo -u '#65534'/,
+    pattern`${messages.ofAnotherUser} \(uid 65534\) and is not armed: ${messages.asThatUser} \(sudo -u '#65534'`,
   )
 })

@@ -101,7 +101,7 @@ test('the commands that are offered can be copied, whatever the names are', {
       stdio: 'pipe',
     })
   shell(/more of the report: (.*)/.exec(stderr)?.[1])
-  shell(/to keep its recordings: (cpu-prof .*?); to drop it/.exec(stderr)?.[1])
+  shell(/: (cpu-prof merge .*?); to drop it/.exec(stderr)?.[1])
   shell(/; to drop it: (rm .*)/.exec(stderr)?.[1])
   assert.ok(!fs.existsSync(folder) && fs.existsSync(tmp))
   assert.deepEqual(fs.readdirSync(cwd).sort(), ["it's\x1b", 'trace.json'].sort())

@@ -7,6 +7,7 @@ const test = require('node:test')
 const { cli } = require('../helpers/cli.js')
 const { runTraces, readThreads } = require('../helpers/run-traces.js')
 const { cleanEnv, temporaryDirectory, tracesIn } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { until } = require('../helpers/until.js')
 
 const NODE = process.execPath
@@ -114,10 +115,7 @@ test('a daemon starts processes when the run is over: they run, and leave no fil
      child.on('message', () => { child.disconnect(); child.unref() })`,
   )
   const { stderr } = await cli(['run', NODE, 'parent.js'], { cwd, env: { TMPDIR: tmp } })
-  assert.match(
-    stderr,
-    /\ncpu-prof: a process outlives the command .* still recorded in \S+recordings; /,
-  )
+  assert.match(stderr, pattern`\ncpu-prof: ${messages.outlives} \S+recordings; `)
   fs.writeFileSync(path.join(tmp, 'over'), '')
   const late = path.join(cwd, 'late')
   await until(() => fs.existsSync(late) && fs.statSync(late).size > 0, 'the process did not end')
@@ -150,7 +148,7 @@ test('a recording of an earlier run that still grows is not offered', async () =
   )
   const { stdout, stderr } = await cli(['run', NODE, 'parent.js'], { cwd, env })
   try {
-    assert.match(stderr, /a process outlives the command/)
+    assert.match(stderr, pattern`${messages.outlives}`)
     const next = await cli(['run', NODE, '-e', '0'], { cwd, env })
     assert.doesNotMatch(next.stderr, /earlier run/)
   } finally {
@@ -182,13 +180,12 @@ test('the recordings of a killed run are offered', async () => {
     },
   })
   assert.equal(killed.signal, 'SIGKILL')
-  const offer =
-    /cpu-prof: an earlier run \(.* of mine\) was killed .*: cpu-prof merge (\S+) -o trace\.json; to drop it: rm -r (\S+)\n/
+  const offer = pattern`cpu-prof: an earlier run \(.* of mine\) was killed .*; ${messages.toKeep} (\S+) ${messages.toDrop} (\S+)\n`
   // No run has left a trace yet.
   for (const args of [[], ['missing'], ['--html', 'page.html']]) {
     const none = await cli(['report', ...args], { cwd, env })
     assert.equal(none.code, 1)
-    assert.match(none.stderr, /^cpu-prof: (there is no run in profiles|nothing|.*missing)/)
+    assert.match(none.stderr, pattern`^cpu-prof: (${messages.noRun} profiles|nothing|.*missing)`)
     assert.match(none.stderr, offer)
   }
   const next = await cli(['run', NODE, '-e', '0'], { cwd, env })

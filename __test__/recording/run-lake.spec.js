@@ -10,6 +10,7 @@ const test = require('node:test')
 const { openLake } = require('../../cli/lake/duckdb.js')
 const { BIN, cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 
 const PROGRAM = `
 const end = process.cpuUsage().user + 60_000
@@ -114,8 +115,10 @@ test('a lake that fails changes neither the exit code nor the recording', async 
       ]
       const { code, stderr } = await cli(args, { cwd, env: { CODE: '3' } })
       assert.equal(code, 3)
-      const line =
-        /^cpu-prof: not added to the lake \S+: .+; to add it later: cpu-prof lake add \S+ --to \S+$/m
+      const line = new RegExp(
+        pattern`^cpu-prof: ${messages.notAdded} \S+: .+; to add it later: cpu-prof lake add \S+ --to \S+$`,
+        'm',
+      )
       assert.match(stderr, line)
       assert.deepEqual(
         fs.readdirSync(path.join(cwd, `of-${lake}${more}`)).filter((name) => name !== '.gitignore'),
@@ -157,7 +160,10 @@ test('a run within a run is added once, with the outer one', async () => {
   assert.equal(told.code, 0)
   assert.match(
     told.stderr,
-    /^cpu-prof: not added to the lake: the run is part of an outer cpu-prof run/m,
+    new RegExp(
+      pattern`^cpu-prof: ${messages.notAdded}: the run is part of an outer cpu-prof run`,
+      'm',
+    ),
   )
   assert.ok(!fs.existsSync(path.join(cwd, 'other')))
 })

@@ -8,6 +8,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { merge, report } = require('../..')
 const { cli } = require('../helpers/cli.js')
+const { messages } = require('../helpers/messages.js')
 const {
   run,
   message,
@@ -225,7 +226,7 @@ for (const [variable, value] of [
     const { code, stdout, stderr } = await run(['-e', 'console.log("ran")'], { env })
     assert.equal(code, 9)
     assert.equal(stdout, '')
-    const message = `cpu-prof: ${variable}=${value} is not valid: it needs the format trace alone`
+    const message = `cpu-prof: ${variable}=${value} is not valid: ${messages.needsTrace} alone`
     assert.ok(stderr.startsWith(message), stderr)
   })
 }

@@ -5,6 +5,7 @@ const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
+const { messages, pattern } = require('../helpers/messages.js')
 const { run, cleanEnv, temporaryDirectory, tracesIn, PACKAGE } = require('../helpers/run.js')
 
 for (const [name, value] of [
@@ -101,7 +102,7 @@ test('a directory that cannot be made: one line on stderr, and the program runs'
   })
   assert.equal(code, 0)
   assert.equal(stdout, 'ran\n')
-  assert.match(stderr, /^cpu-prof: could not create .*; the program runs on unprofiled.*\n$/)
+  assert.match(stderr, pattern`^cpu-prof: ${messages.notCreated} .*; ${messages.runsOn}.*\n$`)
 })
 
 test('node_modules frames are foldable for an application, and shown for a tool', async () => {

@@ -8,6 +8,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const { cli, unread } = require('../helpers/cli.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { cleanEnv, message, temporaryDirectory, FIXTURES, PACKAGE } = require('../helpers/run.js')
 const { inTerminal, NO_TERMINAL } = require('../helpers/terminal.js')
 const { until } = require('../helpers/until.js')
@@ -115,7 +116,7 @@ test('lines end when the recordings end, also by a kill', async (t) => {
     },
   })
   assert.equal(ended.code, 0, ended.stderr)
-  assert.match(ended.stdout, /\nthe recordings have ended.*\n/)
+  assert.match(ended.stdout, pattern`\n${messages.haveEnded}.*\n`)
   assert.match(ended.stdout, /spin|burn/)
 })
 
@@ -180,7 +181,7 @@ test('a screen shows what runs, obeys keys, and gives the terminal back', {
   await ask('work')
   await until(() => screen.text.length > before + 2000, 'the screen is never drawn again')
   child.kill('SIGKILL')
-  await shows(/the recordings have ended/)
+  await shows(pattern`${messages.haveEnded}`)
   press('q')
   await ended
   assert.ok(!screen.isOther && screen.hasCursor)

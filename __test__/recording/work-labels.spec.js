@@ -8,6 +8,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { readCpuProfile } = require('../helpers/cpuprofile.js')
 const { assertLabels, countLabels, innermost } = require('../helpers/labelled.js')
+const { messages } = require('../helpers/messages.js')
 const { run, FIXTURES, PACKAGE } = require('../helpers/run.js')
 const { NEEDS_INTERRUPT } = require('../helpers/source.js')
 
@@ -254,7 +255,7 @@ test('too long, too many and wrong labels', options, async () => {
   `)
   assert.deepEqual(output, [
     ...Array(12).fill('TypeError'),
-    'cpu-prof: label() takes a function, not undefined',
+    `cpu-prof: label() ${messages.takesFunction} undefined`,
     'own',
   ])
   const [trace] = traces
