@@ -113,18 +113,26 @@ function unnamedOptions(pages, known) {
   return Object.entries(known).flatMap(([command, { all, choices = [] }]) => {
     const own = ownText(pages, command)
     const text = `${own}${sharedSections(pages, command).join('')}`
-    const words = codeSpans(own).flatMap((span) => span.split(/[ ,|]+/))
     const of = command.includes(' ') ? ` of ${command}` : ''
     const missing = [
       ...[...all]
         .filter((flag) => flag.startsWith('--') && flag !== '--help')
         .filter((flag) => !new RegExp(`${flag}(?![\\w-])`).test(text)),
-      ...choices.flatMap(({ long, argChoices = [] }) =>
-        argChoices.filter((choice) => !words.includes(choice)).map((choice) => `${long} ${choice}`),
-      ),
+      ...choices.flatMap((option) => untoldChoices(own, option)),
     ]
     return missing.map((name) => `${pageOf(command)} does not name ${name}${of}`)
   })
+}
+
+/** Returns the choices that are not in the line that lists them. @param {string} text @param {import('commander').Option} option */
+function untoldChoices(text, { long, argChoices = [] }) {
+  const lines = text.split('\n').filter((line) => line.includes(`\`${long}`))
+  const untold = lines.map((line) => {
+    const words = codeSpans(line).flatMap((span) => span.split(/[ ,|]+/))
+    return argChoices.filter((choice) => !words.includes(choice))
+  })
+  const [fewest = argChoices] = untold.sort((a, b) => a.length - b.length)
+  return fewest.map((choice) => `${long} ${choice}`)
 }
 
 /** Returns the page of a command. @param {string} command */
