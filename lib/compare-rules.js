@@ -18,13 +18,12 @@ const TOTALS = mapOf({
 /** @typedef {Exclude<Row['kind'], 'total' | 'owner'>} Kind what has a name, but owners */
 /** @typedef {Exclude<import('../index.js').ReportOwner['kind'], 'package' | 'test file' | 'own code'>} Owner */
 
-/** The measures that rules limit, by the kinds of what has a name. */
-const NAMED = mapOf(
-  /** @type {Record<Kind | Owner, Row['measure']>} */ ({
-    ...{ function: 'total', file: 'total', package: 'total', process: 'duration', label: 'self' },
-    ...{ rule: 'self', plugin: 'self', loader: 'self', transform: 'self', test: 'self' },
-  }),
-)
+/** The measures that rules limit, by the kinds of what has a name. @type {Record<Kind | Owner, Row['measure']>} */
+const MEASURES = {
+  ...{ function: 'total', file: 'total', package: 'total', process: 'duration', label: 'self' },
+  ...{ rule: 'self', plugin: 'self', loader: 'self', transform: 'self', test: 'self' },
+}
+const NAMED = mapOf(MEASURES)
 /** Milliseconds or bytes of a unit. */
 const UNITS = mapOf({ ms: 1, s: 1000, kB: 1e3, MB: 1e6, GB: 1e9 })
 const BYTES = new Set(['kB', 'MB', 'GB'])
