@@ -86,6 +86,21 @@ mod tests {
     }
 
     #[test]
+    fn names_by_which_readers_find_the_profile_are_reserved() {
+        for name in [
+            "ProfileChunk",
+            "CpuProfile",
+            "TracingStartedInBrowser",
+            "ScriptSourceMap",
+            "thread.flush",
+            "native.threads",
+        ] {
+            let found = problem(&format!(r#"{{"name":"{name}","ph":"X"}}"#)).unwrap_or_default();
+            assert!(found.starts_with("name: "), "{name}: {found}");
+        }
+    }
+
+    #[test]
     fn events_within_the_rules_have_no_problem() {
         for event in [
             r#"{"name":"a","ph":"B","pid":1,"tid":0,"ts":1,"stack":["f"],"args":{}}"#,
