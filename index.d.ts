@@ -1086,18 +1086,10 @@ export interface ConvertResult {
 }
 
 /**
- * Converts traces, `.cpuprofile` and pprof files, plain or as `.gz`, and folders of them. The ending of `output` selects the
- * format:
- *
- * - `.json`: a trace for Chrome DevTools
- * - `.cpuprofile`: one file for each thread; with several threads, each name gets process id and
- *   thread id
- * - `.collapsed`, `.folded`, `.txt`: one line for each stack, for flame graphs; weights are
- *   microseconds
- * - `.speedscope.json`: speedscope's format
- * - `.pb`, `.pprof`: pprof, with sums for stacks
- *
- * Another `.gz` at the end compresses the output. Its folder is created if it is missing.
+ * Converts traces, `.cpuprofile` and pprof files, plain or as `.gz`, and folders of them. The ending of `output`
+ * selects the format, as `cpu-prof convert --help` and docs/commands/convert.md list them. Of `.cpuprofile`, each
+ * thread gets a file; with several threads, each name gets process id and thread id. Another `.gz` at the end
+ * compresses the output. Its folder is created if it is missing.
  * @throws {Error} if no input can be read or the output cannot be written; then no file is left
  */
 export function convert(
@@ -1265,11 +1257,11 @@ export interface CompareOptions extends Selection {
   /** See {@link ReportOptions.sourcesIn}. */
   sourcesIn?: string
   /**
-   * How much more head may need, beyond the noise: `total>5%`, `wall>2s`, `cpu>5%`, `gc>10%`,
-   * `idle>1s`, `waiting>1s`, `blocked>1s`, `memory>50MB`, or of a name: `function:renderTable>20ms`,
+   * How much more head may need, beyond the noise: `total>5%` (also `work>5%`), `wall>2s`, `cpu>5%`,
+   * `gc>10%`, `idle>1s`, `waiting>1s`, `blocked>1s`, `memory>50MB`, or of a name: `function:renderTable>20ms`,
    * `file:src/table.js>10%`, `package:lodash>10%`, `process:eslint src>1s`, `rule:no-cycle>10%`,
    * `plugin:vite-plugin-vue>10%`, `loader:babel-loader>10%`, `transform:ts-jest>10%`,
-   * `test:renders rows>20ms`.
+   * `test:renders rows>20ms`, `label:route=/users>10%`.
    */
   failOn?: string | string[]
   /**

@@ -47,10 +47,10 @@ async function write(lake) {
       const groups = `SELECT ${FACTS}, 'run' AS kind, '' AS sort, '' AS name,
         CAST(${FUNCTIONS} * 500 AS BIGINT) AS self_us, CAST(${FUNCTIONS} * 500 AS BIGINT) AS total_us
         FROM ${runs}`
-      for (const [table, sql] of [
+      for (const [table, sql] of /** @type {const} */ ([
         ['functions', functions],
         ['groups', groups],
-      ]) {
+      ])) {
         const date = new Date(Date.UTC(2026, 8, 1 + day)).toISOString().slice(0, 10)
         const folder = path.join(lake, 'v1', table, `repo=org%2Fapp-${repo}`, `date=${date}`)
         fs.mkdirSync(folder, { recursive: true })

@@ -1,5 +1,7 @@
 'use strict'
 
+// Parts that the benchmarks share: the variants of a program, and how they are measured.
+
 const { spawn, spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const os = require('node:os')

@@ -77,7 +77,7 @@ function inspectorOption() {
   return new Option('--inspector', help)
 }
 
-/** Returns the option that chooses what rows are of. @param {string} help @param {string[]} kinds */
+/** Returns the option that chooses what rows are of. @param {string} help @param {readonly string[]} kinds */
 function kindOption(help, kinds) {
   /** Returns the kind that a text names, also in the plural. @param {string} text */
   const parse = (text) => {

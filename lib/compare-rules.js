@@ -14,17 +14,16 @@ const TOTALS = mapOf({
   blocked: 'blocked',
   memory: 'memory',
 })
-/** The measures that rules limit, by the kinds of what has a name. */
-const NAMED = mapOf({
-  function: 'total',
-  file: 'total',
-  package: 'total',
-  process: 'duration',
-  rule: 'self',
-  plugin: 'self',
-  test: 'self',
-  label: 'self',
-})
+/** @typedef {import('../index.js').ComparedRow} Row */
+/** @typedef {Exclude<Row['kind'], 'total' | 'owner'>} Kind what has a name, but owners */
+/** @typedef {Exclude<import('../index.js').ReportOwner['kind'], 'package' | 'test file' | 'own code'>} Owner */
+
+/** The measures that rules limit, by the kinds of what has a name. @type {Record<Kind | Owner, Row['measure']>} */
+const MEASURES = {
+  ...{ function: 'total', file: 'total', package: 'total', process: 'duration', label: 'self' },
+  ...{ rule: 'self', plugin: 'self', loader: 'self', transform: 'self', test: 'self' },
+}
+const NAMED = mapOf(MEASURES)
 /** Milliseconds or bytes of a unit. */
 const UNITS = mapOf({ ms: 1, s: 1000, kB: 1e3, MB: 1e6, GB: 1e9 })
 const BYTES = new Set(['kB', 'MB', 'GB'])
@@ -97,4 +96,4 @@ function evaluate({ text, kind, name, measure, limit, isRelative }, rows) {
   return { rule: text, broken: excess(worst) > 0, row: worst }
 }
 
-module.exports = { parseRule, evaluate }
+module.exports = { NAMED, TOTALS, parseRule, evaluate }

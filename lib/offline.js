@@ -37,17 +37,22 @@ const TIME = [
 ]
 const isNotNegative = (/** @type {unknown} */ value) => typeof value === 'number' && value >= 0
 
-const FILTERS = ['process', 'thread', 'package', 'focus', 'ignore', 'label']
-/** Options that all tools share. @type {Record<string, Kind>} */
+/** @type {Kind} */
+const LABELS = [
+  'a text such as route=/users, or an array of such texts',
+  (value) => isList(value) && listOf(value).every((text) => isLabel(text)),
+]
+/** What chooses processes, threads, stacks and samples. */
+const FILTERS = {
+  ...{ process: TEXTS, thread: TEXTS },
+  ...{ package: TEXTS, focus: TEXTS, ignore: TEXTS, label: LABELS },
+}
+/** Options that all tools share. @type {Record<keyof import('../index.js').Selection, Kind>} */
 const SELECTION = {
   ...{ from: TIME, to: TIME, sourceMaps: BOOLEAN, symbols: FOLDERS },
-  ...Object.fromEntries(FILTERS.map((name) => [name, TEXTS])),
-  label: [
-    'a text such as route=/users, or an array of such texts',
-    (value) => isList(value) && listOf(value).every((text) => isLabel(text)),
-  ],
+  ...FILTERS,
 }
-/** @type {Record<string, Kind>} */
+/** @type {Record<keyof import('../index.js').MergeOptions, Kind>} */
 const MERGE_OPTIONS = {
   names: ['an object of names with their inputs', isObject],
   exit: ['an object with a pid, and a code or a signal', isExit],
@@ -59,7 +64,7 @@ const MERGE_OPTIONS = {
   ],
   ...SELECTION,
 }
-/** @type {Record<string, Kind>} */
+/** @type {Record<keyof import('../index.js').ReportOptions, Kind>} */
 const REPORT_OPTIONS = {
   top: ['a number, 0 or more', isNotNegative],
   function: ['a text', isText],
@@ -76,7 +81,7 @@ const REPORT_OPTIONS = {
   ...SELECTION,
 }
 
-/** @type {Record<string, Kind>} */
+/** @type {Record<keyof import('../index.js').CompareOptions, Kind>} */
 const COMPARE_OPTIONS = {
   failOn: [
     'a rule, or an array of rules',
@@ -289,7 +294,7 @@ function selectionOf(given) {
   if (isFromEnd(from) === isFromEnd(to) && Number(from) >= Number(to)) {
     throw new RangeError(`cpu-prof: from (${from}) must be less than to (${to})`)
   }
-  const filters = FILTERS.map((name) => [name, listOf(given[name])])
+  const filters = Object.keys(FILTERS).map((name) => [name, listOf(given[name])])
   const symbols = listOf(given.symbols)
   return { from, to, sourceMaps, sourcesIn, symbols, ...Object.fromEntries(filters) }
 }

@@ -5,6 +5,9 @@
 /** The folder in the working directory where runs without a `dir` are, each in a folder of its own. */
 const RUNS = 'profiles'
 
+/** What the names of traces end with that recordings write. */
+const TRACE = '.trace.json'
+
 /**
  * @typedef {object} Setting
  * @property {string} name in code
@@ -33,4 +36,4 @@ function variablesIn(env) {
   return /** @type {Record<string, string>} */ (Object.fromEntries(given))
 }
 
-module.exports = { RUNS, settingsOf, variableOf, flagOf, variablesIn }
+module.exports = { RUNS, TRACE, settingsOf, variableOf, flagOf, variablesIn }

@@ -10,6 +10,7 @@ const { openLake } = require('../../cli/lake/duckdb.js')
 const { openStore } = require('../../cli/fleet/store.js')
 const { compactDay } = require('../../cli/lake/compact/partition.js')
 const { replaceCompacted } = require('../../cli/lake/compact/replace.js')
+const { TABLES } = require('../../cli/lake/schema.js')
 const { lakeTables } = require('../../lib/offline.js')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
@@ -18,7 +19,6 @@ const { seededRandom } = require('../helpers/random.js')
 const { writeTrace } = require('../helpers/written.js')
 
 const KILLS = Number(process.env.KILLS ?? 8)
-const TABLES = ['functions', 'groups', 'threads', 'stacks', 'stack_times']
 const ALL = ['--older-than', '0d', '--grace', '0s']
 /** Everything that must be the same before and after, as one row. */
 const SUMS = `SELECT

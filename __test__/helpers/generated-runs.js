@@ -16,6 +16,7 @@ const DAY_MS = 86_400_000
 const START_MS = Date.UTC(2026, 4, 1, 8)
 /** A commit has this many runs, and a day twice as many. */
 const RUNS_OF_COMMIT = 5
+const REPO = 'org/app'
 
 /** @typedef {{ file: string, name: string, selfMs: number, totalMs: number }} Row */
 
@@ -53,10 +54,16 @@ async function addGeneratedRuns(lake, recordings, [first, end], functions) {
     // The parts differ, as runs do.
     const selection = { to: 60 + 7 * (number % 23) }
     const commit = Math.floor(number / RUNS_OF_COMMIT)
-    const facts = { commit: `c${commit}`, commitSeq: commit, branch: 'main', job: 'build' }
+    const facts = {
+      repo: REPO,
+      commit: `c${commit}`,
+      commitSeq: commit,
+      branch: 'main',
+      job: 'build',
+    }
     const result = await lakeTables(run, facts, tables, selection)
     const { outcome } = await store.addRun({
-      ...{ repo: 'org/app', date: result.date, stem: result.stem, folder: tables },
+      ...{ repo: REPO, date: result.date, stem: result.stem, folder: tables },
     })
     if (outcome !== 'added') throw new Error(`run ${number} is ${outcome}`)
     const report = await index.report(run, { ...selection, top: Number.POSITIVE_INFINITY })

@@ -5,10 +5,9 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { DuckDBInstance } = require('@duckdb/node-api')
+const { TABLES } = require('../../cli/lake/schema.js')
 const { lakeTables } = require('../../lib/offline.js')
 const { temporaryDirectory } = require('./files.js')
-
-const TABLES = ['functions', 'groups', 'threads', 'stacks', 'stack_times']
 
 /** @typedef {Record<string, any>} Row */
 

@@ -4,9 +4,8 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
+const { TABLES } = require('../../cli/lake/schema.js')
 const { temporaryDirectory } = require('./files.js')
-
-const TABLES = ['functions', 'groups', 'threads', 'stacks', 'stack_times']
 
 /** @param {number} number */
 const hex = (number) => number.toString(16).padStart(16, '0')

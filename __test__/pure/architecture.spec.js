@@ -5,12 +5,13 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const ts = require('typescript')
+const { files } = require('../../package.json')
 const { PACKAGE } = require('../helpers/files.js')
 
 // The rules of ARCHITECTURE.md for the JavaScript that ships.
 
-const ENTRIES = ['index.js', 'register.js']
-const FOLDERS = ['bin', 'cli', 'lib']
+const ENTRIES = files.filter((file) => file.endsWith('.js'))
+const FOLDERS = files.filter((file) => !file.includes('.'))
 /** What runs in a browser, and what it may require besides its own files. */
 const PAGE = 'cli/page'
 const PAGE_MAY_REQUIRE = ['cli/terminal/path-text.js', 'cli/terminal/units.js']

@@ -10,6 +10,7 @@ const { readCpuProfile } = require('../helpers/cpuprofile.js')
 const { temporaryDirectory, FIXTURES } = require('../helpers/files.js')
 const { readMerged, moments, threadOf } = require('../helpers/merged.js')
 const { messages, pattern } = require('../helpers/messages.js')
+const { VERSIONS } = require('../helpers/node-versions.js')
 const { readJson } = require('../helpers/times.js')
 const { writeTrace } = require('../helpers/written.js')
 
@@ -76,7 +77,7 @@ test('a trace converted to a .cpuprofile and back keeps its samples, lines and t
   }
 })
 
-for (const version of [18, 20, 22, 24, 26]) {
+for (const version of VERSIONS) {
   test(`a .cpuprofile of Node ${version} converts to a trace that DevTools' parser reads`, async () => {
     const dir = temporaryDirectory()
     const gzip = fs.readFileSync(path.join(FIXTURES, 'foreign', `node-${version}.cpuprofile.gz`))

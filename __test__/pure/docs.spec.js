@@ -1,58 +1,23 @@
 'use strict'
 
-// The documentation: links lead somewhere, paths exist, and commands have the options that pages name.
+// The documentation: links lead somewhere, paths and scripts exist, and a list leads to every page.
 
 const assert = require('node:assert/strict')
-const { spawnSync } = require('node:child_process')
-const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { PACKAGE } = require('../helpers/files.js')
+const { scripts } = require('../../package.json')
+const { codeSpans, repositoryHas, repositoryPages, withoutCode } = require('../helpers/pages.js')
 
-const COMMANDS = [
-  'run',
-  'merge',
-  'report',
-  'top',
-  'compare',
-  'convert',
-  'check',
-  'mcp',
-  'ps',
-  'record',
-  'start',
-  'stop',
-  'status',
-]
-/** The commands of `lake`, which one page describes, each in a section. */
-const OF_LAKE = ['add', 'top', 'trend', 'blame', 'compare', 'sql', 'compact'].map(
-  (name) => `lake ${name}`,
-)
-const ALL = [...COMMANDS, ...OF_LAKE]
+/** @typedef {import('../helpers/pages.js').Pages} Pages */
+/** @typedef {import('../helpers/pages.js').Exists} Exists */
+
 /** Pages that name files of the source. */
 const OF_THE_SOURCE = /^(ARCHITECTURE|CONTRIBUTING)\.md$|^docs\/internals\//
 const SOURCE_PATH = /^(src|lib|cli|__test__|scripts)\/\S*$/
+/** Files that commands in texts run or read. */
+const SCRIPT_PATH = /(?<![\w/.])(?:scripts|bench|examples|fuzz)\/[\w./-]*\.\w+/g
 
-/** @typedef {Record<string, string>} Pages the text of each page, by its path in the repository */
-/** @typedef {(file: string) => boolean} Exists whether the repository has a file or folder */
-/**
- * @typedef {object} Flags the options of a command
- * @property {Set<string>} all
- * @property {Set<string>} withValue
- */
-
-/** Returns a text without its code blocks and code spans. @param {string} text */
-const withoutCode = (text) => text.replace(/^```.*?^```$/gms, '').replace(/`[^`\n]+`/g, '``')
-
-/** Returns the code spans outside of code blocks. @param {string} text */
-const codeSpans = (text) =>
-  [...text.replace(/^```.*?^```$/gms, '').matchAll(/`([^`\n]+)`/g)].map(([, span]) => span)
-
-/** Returns the lines of code blocks; a line that ends in a backslash goes on. @param {string} text */
-const codeLines = (text) =>
-  [...text.matchAll(/^```.*?\n(.*?)^```$/gms)].flatMap(([, block]) =>
-    block.replace(/\\\n\s*/g, '').split('\n'),
-  )
+const PAGES = repositoryPages()
 
 /** Returns the anchors of a page, as GitHub makes them from headings. @param {string} text */
 function anchorsOf(text) {
@@ -105,106 +70,33 @@ function missingPaths(pages, exists) {
     )
 }
 
-/**
- * Returns the options that a command line gives to a command of cpu-prof, or nothing if the line has none.
- * @param {string} line @param {Record<string, Flags>} known
- */
-function optionsIn(line, known) {
-  const start = line.search(/\bcpu-prof(\.js)? /)
-  const text = line.slice(Math.max(start, 0)).replace(/^cpu-prof(\.js)? /, '')
-  const [first, second] = text.split(' ', 2)
-  const command = first === 'lake' ? `lake ${second}` : first
-  if (!ALL.includes(command)) return undefined
-  // Quoted texts and placeholders can contain what ends a command in a shell.
-  const plain = text.replace(/'[^']*'|"[^"]*"|<[^>]*>/g, 'value')
-  const flags = []
-  const words = plain
-    .split(/ #|[|>;&]/)[0]
-    .split(/\s+/)
-    .slice(command.split(' ').length)
-  for (let i = 0; i < words.length && words[i] !== '--'; i++) {
-    const [flag, value] = words[i].replace(/[,)]$/, '').split('=')
-    if (/^-[a-zA-Z]$|^--[a-z]/.test(flag)) {
-      flags.push(flag)
-      if (known[command].withValue.has(flag) && value === undefined) i++
-    } else if (command === 'run') break
-  }
-  return { command, flags }
-}
-
-/** Returns a line for each option that its command does not have. @param {Pages} pages @param {Record<string, Flags>} known */
-function unknownOptions(pages, known) {
-  return Object.entries(pages).flatMap(([file, text]) =>
-    [...codeLines(text), ...codeSpans(text)].flatMap((line) => {
-      const { command, flags } = optionsIn(line, known) ?? { command: '', flags: [] }
-      return flags
-        .filter((flag) => !known[command].all.has(flag))
-        .map((flag) => `${file}: ${command} has no ${flag}`)
-    }),
-  )
-}
-
-/** Returns a line for each option that the page of its command does not name. @param {Pages} pages @param {Record<string, Flags>} known */
-function unnamedOptions(pages, known) {
-  return Object.entries(known).flatMap(([command, { all }]) => {
-    const [name, ofLake] = command.split(' ')
-    const page = `docs/commands/${name}.md`
-    const own = ofLake === undefined ? pages[page] : sectionsOf(pages[page], command)
-    const text = `${own}${pages['docs/commands/README.md']}`
-    return [...all]
-      .filter((flag) => flag.startsWith('--') && flag !== '--help')
-      .filter((flag) => !new RegExp(`${flag}(?![\\w-])`).test(text))
-      .map((flag) => `${page} does not name ${flag}${ofLake === undefined ? '' : ` of ${command}`}`)
+/** Returns a line for each script that does not exist. @param {Pages} pages @param {Exists} exists @param {object} npm */
+function missingScripts(pages, exists, npm) {
+  return Object.entries(pages).flatMap(([file, text]) => {
+    const files = [...text.matchAll(SCRIPT_PATH)].map(([name]) => name)
+    // On other pages, `npm run build` is of the reader's project.
+    const ofNpm = OF_THE_SOURCE.test(file) ? [...text.matchAll(/npm run (?!-)([\w:-]+)/g)] : []
+    const missing = [
+      ...files.filter((name) => !exists(name)),
+      ...ofNpm.filter(([, name]) => !Object.hasOwn(npm, name)).map(([line]) => line),
+    ]
+    return missing.map((name) => `${file}: ${name}`)
   })
 }
 
-/**
- * Returns the section of a command of `lake`, with that of what its questions have in common.
- * @param {string} page @param {string} command
- */
-function sectionsOf(page, command) {
-  const sections = page.split(/^## /m).slice(1)
-  const own = sections.find((section) => section.startsWith(`\`${command} `)) ?? ''
-  const isQuestion = !/ (add|compact)$/.test(command)
-  const shared = sections.find((section) => section.startsWith('Questions\n')) ?? ''
-  return isQuestion ? own + shared : own
+/** Returns a line for each page that no README.md leads to. @param {Pages} pages */
+function unlistedPages(pages) {
+  const linked = Object.entries(pages)
+    .filter(([file]) => path.posix.basename(file) === 'README.md')
+    .flatMap(([file, text]) =>
+      [...withoutCode(text).matchAll(/\]\(([^)\s#]+)/g)].map(([, link]) =>
+        path.posix.join(path.posix.dirname(file), link),
+      ),
+    )
+  return Object.keys(pages)
+    .filter((file) => file.startsWith('docs/') && !linked.includes(file))
+    .map((file) => `no list has ${file}`)
 }
-
-/** Reads the options of a command from its help. @param {string} help @returns {Flags} */
-function flagsOf(help) {
-  const all = new Set()
-  const withValue = new Set()
-  for (const [, short, long, value] of help.matchAll(/^ {2}(?:(-\w), )?(--[\w-]+)( <)?/gm)) {
-    for (const flag of [short, long]) {
-      if (flag === undefined) continue
-      all.add(flag)
-      if (value !== undefined) withValue.add(flag)
-    }
-  }
-  return { all, withValue }
-}
-
-/** @returns {Pages} */
-function repositoryPages() {
-  const list = ['ls-files', '--cached', '--others', '--exclude-standard', '*.md']
-  const { stdout } = spawnSync('git', list, { cwd: PACKAGE, encoding: 'utf8' })
-  const files = stdout.split('\n').filter((file) => file !== '' && repositoryHas(file))
-  return Object.fromEntries(
-    files.map((file) => [file, fs.readFileSync(path.join(PACKAGE, file), 'utf8')]),
-  )
-}
-
-/** @type {Exists} */
-const repositoryHas = (file) => fs.existsSync(path.join(PACKAGE, file))
-
-const CLI = path.join(PACKAGE, 'bin', 'cpu-prof.js')
-const PAGES = repositoryPages()
-const KNOWN = Object.fromEntries(
-  ALL.map((command) => {
-    const args = [CLI, ...command.split(' '), '--help']
-    return [command, flagsOf(spawnSync(process.execPath, args, { encoding: 'utf8' }).stdout)]
-  }),
-)
 
 test('every link and anchor leads somewhere', () => {
   assert.ok(Object.keys(PAGES).length > 20)
@@ -215,17 +107,12 @@ test('every path of the source exists', () => {
   assert.deepEqual(missingPaths(PAGES, repositoryHas), [])
 })
 
-test('commands have the options that pages name, and pages name all options', () => {
-  for (const command of ALL) assert.ok(KNOWN[command].all.has('--help'), command)
-  const { stdout } = spawnSync(process.execPath, [CLI, 'lake', '--help'], { encoding: 'utf8' })
-  const [, list] = stdout.split('Commands:\n')
-  const names = [...list.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => `lake ${name}`)
-  assert.deepEqual(
-    names.filter((name) => name !== 'lake help'),
-    OF_LAKE,
-  )
-  assert.deepEqual(unknownOptions(PAGES, KNOWN), [])
-  assert.deepEqual(unnamedOptions(PAGES, KNOWN), [])
+test('every script exists', () => {
+  assert.deepEqual(missingScripts(PAGES, repositoryHas, scripts), [])
+})
+
+test('a list leads to every page', () => {
+  assert.deepEqual(unlistedPages(PAGES), [])
 })
 
 test('the check finds a link and an anchor that lead nowhere', () => {
@@ -262,39 +149,27 @@ test('the check finds a path of the source that does not exist', () => {
   )
 })
 
-test('the check finds an option that the command does not have', () => {
-  const text = [
-    'The `report --by line`, `run --wrong`, `--wrong` and `cpu-prof merge a -o b --wrong`.',
-    '```sh',
-    'npx cpu-prof run --dir --name -q -- node main.js --theirs # --comment',
-    'cpu-prof run --interval 200 node main.js --theirs',
-    'node /clone/bin/cpu-prof.js check a.json --absent | head --lines=3',
-    'cpu-prof lake blame lake --since 30d --absent --job build',
-    'cpu-prof compare --fail-on "total>5%" <base> \\',
-    "  --absent -- 'node a.js --theirs'",
-    '```',
-  ].join('\n')
-  assert.deepEqual(unknownOptions({ 'a.md': text }, KNOWN), [
-    'a.md: check has no --absent',
-    'a.md: lake blame has no --absent',
-    'a.md: compare has no --absent',
-    'a.md: run has no --wrong',
-    'a.md: merge has no --wrong',
-  ])
+test('the check finds a script that does not exist', () => {
+  const text =
+    '`npm run build`, `npm run made` and `npm run -s`, `node bench/gone.js 5`, a/bench/b.js'
+  const pages = {
+    'CONTRIBUTING.md': `${text}\n\`\`\`sh\nnode scripts/a.js\n\`\`\``,
+    'docs/b.md': text,
+  }
+  assert.deepEqual(
+    missingScripts(pages, (file) => file === 'scripts/a.js', { build: '' }),
+    ['CONTRIBUTING.md: bench/gone.js', 'CONTRIBUTING.md: npm run made', 'docs/b.md: bench/gone.js'],
+  )
 })
 
-test('the check finds an option that no page names', () => {
-  const known = { run: { all: new Set(['--dir', '--in', '--help', '-q']), withValue: new Set() } }
+test('the check finds a page that no list has', () => {
   const pages = {
-    'docs/commands/run.md': '`--dir <dir>`, `--interval`',
-    'docs/commands/README.md': '',
+    'docs/README.md': '[a](a.md#b), [what all share](more/README.md), [c](more/c.md)',
+    ...{ 'docs/a.md': '', 'docs/b.md': '[x](more/x.md)', 'docs/more/README.md': '[d](d.md)' },
+    ...{ 'docs/more/c.md': '', 'docs/more/d.md': '', 'docs/more/x.md': '', 'CHANGELOG.md': '' },
   }
-  assert.deepEqual(unnamedOptions(pages, known), ['docs/commands/run.md does not name --in'])
-  const flags = { all: new Set(['--top', '--by', '--repo']), withValue: new Set() }
-  const page =
-    '## Questions\n`--repo`\n## `lake top [lake]`\n`--top`\n## `lake trend [lake]`\n`--by`'
-  assert.deepEqual(
-    unnamedOptions({ ...pages, 'docs/commands/lake.md': page }, { 'lake top': flags }),
-    ['docs/commands/lake.md does not name --by of lake top'],
-  )
+  assert.deepEqual(unlistedPages({ ...pages, 'README.md': '[docs](docs/README.md)' }), [
+    'no list has docs/b.md',
+    'no list has docs/more/x.md',
+  ])
 })

@@ -13,7 +13,7 @@ const { findFacts } = require('../../cli/fleet/facts/facts.js')
 const { gitFacts } = require('../../cli/fleet/facts/git.js')
 const { repoOf } = require('../../cli/fleet/facts/remote.js')
 const { cleanCommit, cleanCount, cleanText } = require('../../cli/fleet/facts/values.js')
-const { temporaryDirectory } = require('../helpers/files.js')
+const { temporaryDirectory, PACKAGE } = require('../helpers/files.js')
 const { messages, pattern } = require('../helpers/messages.js')
 
 const [A, B] = ['a'.repeat(40), 'b'.repeat(40)]
@@ -401,6 +401,13 @@ test('each CI system tells what it knows', () => {
     ])
   }
   assert.deepEqual(ciFacts({}), {})
+})
+
+test('the documentation names the CI systems', () => {
+  const page = fs.readFileSync(path.join(PACKAGE, 'docs', 'commands', 'lake.md'), 'utf8')
+  const names = SYSTEMS.map(({ name }) => name).join(', ')
+  const sentence = `${names.replace(/, (\w+)$/, ' and $1')} tell what they know`
+  assert.ok(page.includes(sentence), sentence)
 })
 
 test('a pull request has its own last commit, and not the merge that was tested', () => {

@@ -9,14 +9,15 @@ const path = require('node:path')
 const test = require('node:test')
 const { report } = require('../../index.js')
 const { cli } = require('../helpers/cli.js')
-const { cleanEnv, temporaryDirectory } = require('../helpers/files.js')
+const { FILTERS } = require('../../cli/mcp/inputs.js')
+const { cleanEnv, temporaryDirectory, PACKAGE } = require('../helpers/files.js')
 const { connect, speak } = require('../helpers/mcp.js')
 const { messages, pattern } = require('../helpers/messages.js')
 const { NAME, TARGET, projectWith } = require('../helpers/packages.js')
 const { writeTrace } = require('../helpers/written.js')
 
 const SDK = '@modelcontextprotocol/sdk'
-const TOOLS = ['record', 'runs', 'hotspots', 'function', 'code', 'compare', 'stalls']
+const TOOLS = require('../../cli/mcp/tools/index.js').map(({ name }) => name)
 /** Characters of a token, as those of `report --budget`. */
 const CHARACTERS = 3
 const CODE =
@@ -45,6 +46,20 @@ function writeRun(project, name, parseMs) {
   })
 }
 
+/** Returns the tools of the documentation, with their arguments. @param {string} page */
+const rowsOf = (page) =>
+  [...page.matchAll(/^\| `(\w+)` *\| ([^|]*?) *\|/gm)].map(([, name, list]) => [
+    name,
+    list.replaceAll('`', '').split(', ').sort(),
+  ])
+
+/** Returns what the documentation has of a tool. All tools have `maxTokens`. @param {{ name: string, inputSchema: { properties?: object } }} tool */
+function rowOf({ name, inputSchema: { properties = {} } }) {
+  const names = Object.keys(properties).filter((argument) => argument !== 'maxTokens')
+  const own = names.map((argument) => (FILTERS.includes(argument) ? 'filters' : argument))
+  return [name, [...new Set(own)].sort()]
+}
+
 test('the tools say what they do, which only read, and that names are data', async (t) => {
   const { client } = await connect(t, createProject())
   const { tools } = await client.listTools()
@@ -57,6 +72,16 @@ test('the tools say what they do, which only read, and that names are data', asy
     assert.equal(annotations?.destructiveHint, name === 'record', name)
     assert.match(description, /data, never instructions/)
     assert.ok(inputSchema.properties?.maxTokens, name)
+  }
+  const help = await cli(['mcp', '--help'])
+  assert.ok(help.stdout.includes(`\nTools: ${TOOLS.join(', ')}.\n`), help.stdout)
+  const page = fs.readFileSync(path.join(PACKAGE, 'docs', 'commands', 'mcp.md'), 'utf8')
+  assert.deepEqual(rowsOf(page), tools.map(rowOf))
+  assert.notDeepEqual(rowsOf(page.replace('`leastMs`, ', '')), tools.map(rowOf))
+  assert.notDeepEqual(rowsOf(page.replace(/^\| `stalls`.*\n/m, '')), tools.map(rowOf))
+  const hotspots = /** @type {any} */ (tools.find(({ name }) => name === 'hotspots'))
+  for (const kind of hotspots.inputSchema.properties.by.enum) {
+    assert.match(hotspots.description, new RegExp(`\\b${kind}\\b`))
   }
   // What the list costs an agent before it asks anything: characters.
   const { length } = JSON.stringify(tools)

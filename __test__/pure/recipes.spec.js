@@ -18,7 +18,8 @@ const ADDON = fileName('cpu-prof-tools', targetName())
 const QUOTED_VERSION = new RegExp(`(${version.replaceAll('.', '\\.')})(['"])`)
 const SOURCES = [
   ...['src', 'lib', 'cli', 'bin', 'docs', 'index.js', 'index.d.ts', 'package.json', 'Cargo.toml'],
-  ...['Cargo.lock', '__test__/fixtures/native.rs', '__test__/fixtures/interposed.rs', 'fuzz/Cargo.toml', 'fuzz/fuzz_targets'],
+  ...['Cargo.lock', 'README.md', '__test__/fixtures/native.rs', '__test__/fixtures/interposed.rs'],
+  ...['fuzz/Cargo.toml', 'fuzz/fuzz_targets'],
 ]
 
 /** An edit of a file: a text that is found once, and the text that replaces it; or the whole new file. @typedef {[string, string] | string} Edit */
@@ -47,7 +48,10 @@ pub(super) fn write(session: &Session, _: &str, out: &mut dyn Write) -> io::Resu
         writer: FormatWriter::Session { scope: ReadScope::TIMES, write: super::made::write },
     },`,
     ],
-    'docs/formats.md': ['# Formats', '# Formats\n\n`.made` counts processes.'],
+    'docs/commands/convert.md': [
+      '- `.json`: a trace',
+      '- `.made`: the count of processes\n- `.json`: a trace',
+    ],
   },
   'A setting': {
     'src/core/base/settings/config.rs': [
@@ -86,10 +90,15 @@ module.exports = { define }
       "  require('./check.js'),\n  require('./made.js'),",
     ],
     'docs/commands/made.md': '# made\n',
+    'README.md': [
+      '- [`check <file…>`]',
+      '- [`made`](docs/commands/made.md): nothing\n- [`check <file…>`]',
+    ],
+    'docs/README.md': ['[`check`](', '[`made`](commands/made.md), [`check`]('],
   },
 }
 /** The most files that a recipe touches. @type {Record<string, number>} */
-const MOST = { 'A format': 4, 'A setting': 3, 'A command': 3 }
+const MOST = { 'A format': 4, 'A setting': 3, 'A command': 5 }
 
 /** Applies a recipe to a copy of the source. @param {string} copy @param {string} name */
 function apply(copy, name) {

@@ -42,6 +42,43 @@ test('npm/ has a package for each target, as the table says', () => {
   }
 })
 
+/** Returns a line for each target whose row in docs/platforms.md is wrong, and for each row of none. @param {string} page */
+function wrongRows(page) {
+  const rows = new Map(
+    [...page.matchAll(/^\| `([\w-]+)` +\| ([^|]*?) +\|/gm)].map(([, name, oldest]) => [
+      name,
+      oldest,
+    ]),
+  )
+  const wrong = NAMES.filter((name) => {
+    const { floor, env } = TARGETS[name]
+    const oldest = rows.get(name)
+    if (floor !== undefined) return oldest !== `glibc ${floor}`
+    const macos = Number.parseFloat(env?.MACOSX_DEPLOYMENT_TARGET ?? '')
+    return oldest === undefined || (macos > 0 && oldest !== `macOS ${macos}`)
+  })
+  return [...wrong, ...[...rows.keys()].filter((name) => !NAMES.includes(name))]
+}
+
+test('docs/platforms.md has the targets, and the oldest system of each', () => {
+  const page = read('docs/platforms.md')
+  assert.deepEqual(wrongRows(page), [])
+  const changed = page
+    .replace('| `win32-x64` ', '| `win32-ia32`')
+    .replace('glibc 2.17', 'glibc 2.12')
+    .replace('macOS 11 ', 'macOS 12 ')
+  assert.deepEqual(wrongRows(changed), ['linux-x64-gnu', 'darwin-arm64', 'win32-x64', 'win32-ia32'])
+})
+
+test('cargo deny looks at a target of each system', () => {
+  const [, list = ''] = /^targets = \[\n(.*?)\]/ms.exec(read('deny.toml')) ?? []
+  const triples = [...list.matchAll(/"(.*)"/g)].map(([, triple]) => triple)
+  const known = Object.values(TARGETS).filter(({ triple }) => triples.includes(triple))
+  assert.equal(known.length, triples.length)
+  const systems = new Set(Object.values(TARGETS).map(({ os }) => os))
+  assert.deepEqual(new Set(known.map(({ os }) => os)), systems)
+})
+
 test('a target has the name that Node and npm give its system', () => {
   for (const [name, { os, cpu, libc, triple }] of Object.entries(TARGETS)) {
     const ending = libc === undefined ? '' : { glibc: '-gnu', musl: '-musl' }[libc]

@@ -95,6 +95,9 @@ test('all targets are built, and run on their systems', () => {
   const [, list = ''] = /^ {8}target:\n((?: {10}- .*\n)+)/m.exec(smoke) ?? []
   const run = [...list.matchAll(/- (.*)/g)].map(([, target]) => target)
   assert.deepEqual(run.sort(), Object.keys(TARGETS).sort())
+  const runners = (/** @type {string} */ job) =>
+    [...job.matchAll(/\{ (target: [\w-]+, runner: [\w.-]+)/g)].map(([, pair]) => pair)
+  assert.deepEqual([...new Set(runners(smoke))].sort(), runners(build).sort())
 })
 
 const BROKEN = `

@@ -6,19 +6,10 @@ const { InvalidArgumentError, Option } = require('commander')
 const { INPUTS, addFilters, examples, kindOption, parseCount } = require('../options.js')
 
 /** What the tables of `--by` are of. */
-const KINDS = [
-  'function',
-  'line',
-  'file',
-  'package',
-  'module',
-  'owner',
-  'label',
-  'script',
-  'project',
-  'import',
-  'thread',
-]
+const KINDS = /** @type {const} */ ([
+  ...['function', 'line', 'file', 'package', 'module', 'owner', 'label'],
+  ...['script', 'project', 'import', 'thread'],
+])
 
 /** @param {import('commander').Command} program */
 function define(program) {
@@ -92,4 +83,4 @@ function parseStall(text) {
   return Number(text)
 }
 
-module.exports = { define }
+module.exports = { KINDS, define }

@@ -5,7 +5,8 @@
 const { InvalidArgumentError, Option } = require('commander')
 const { addFilters, examples, kindOption, parseCount } = require('../options.js')
 
-const KINDS = ['function', 'file', 'package', 'label', 'thread']
+/** What the rows can be of. */
+const KINDS = /** @type {const} */ (['function', 'file', 'package', 'label', 'thread'])
 const MAX_SECONDS = 60
 
 /** @param {import('commander').Command} program */
@@ -54,4 +55,4 @@ function parseSeconds(text) {
   return seconds
 }
 
-module.exports = { define }
+module.exports = { KINDS, define }

@@ -5,12 +5,6 @@
 /** @typedef {'functions' | 'groups' | 'threads' | 'stacks' | 'stack_times'} TableName */
 /** @typedef {[name: string, type: string]} Column */
 
-/** The version of the layout: the folder of all tables. */
-const VERSION = 1
-
-/** @type {TableName[]} */
-const TABLES = ['functions', 'groups', 'threads', 'stacks', 'stack_times']
-
 /** What each row of some tables tells about its run. @type {Column[]} */
 const FACTS = [
   ['run_id', 'VARCHAR'],
@@ -82,6 +76,8 @@ const COLUMNS = {
   ],
 }
 
+const TABLES = /** @type {TableName[]} */ (Object.keys(COLUMNS))
+
 /** The columns that only the path has. @type {Column[]} */
 const OF_PATH = [
   ['repo', 'VARCHAR'],
@@ -91,4 +87,4 @@ const OF_PATH = [
 /** Returns the columns of a view. @param {TableName} table @returns {Column[]} */
 const columnsOf = (table) => [...COLUMNS[table], ...OF_PATH]
 
-module.exports = { VERSION, TABLES, COLUMNS, columnsOf }
+module.exports = { TABLES, COLUMNS, columnsOf }

@@ -46,7 +46,7 @@ const { selectionOf } = require('../../lib/offline.js')
  * @typedef {LiveCost & Pick<import('../../index.js').ReportLabel, 'name' | 'hottest'>} LiveLabel
  *
  * @typedef {'label' | `label:${string}`} LabelKind
- * @typedef {'function' | 'file' | 'package' | 'thread' | LabelKind} LiveKind
+ * @typedef {typeof import('../commands/top.js').KINDS[number] | LabelKind} LiveKind
  */
 
 class Follower {

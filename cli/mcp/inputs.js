@@ -58,4 +58,4 @@ function selectionOf(args) {
   return Object.fromEntries(given.map((name) => [name, args[name]]))
 }
 
-module.exports = { text, maxTokens, run, top, filters, selectionOf }
+module.exports = { FILTERS: Object.keys(FILTERS), text, maxTokens, run, top, filters, selectionOf }

@@ -5,16 +5,16 @@
 const { TIMES } = require('./data/recording.js')
 
 const VIEWS = /** @type {const} */ (['time', 'heavy', 'inverted', 'sandwich'])
-const TABLES = /** @type {const} */ ([
-  ...['functions', 'calls', 'files', 'packages', 'owners', 'labels', 'lines'],
-  ...['stalls', 'timings', 'imports', 'scripts'],
-])
 /** Tables that a recording can lack. */
 const LISTS = /** @type {const} */ (['stalls', 'timings', 'imports', 'scripts'])
+const TABLES = /** @type {const} */ ([
+  ...['functions', 'calls', 'files', 'packages', 'owners', 'labels', 'lines'],
+  ...LISTS,
+])
 const THEMES = /** @type {const} */ (['light', 'dark'])
 
 /** @typedef {import('./data/recording.js').Recording} Recording */
-/** @typedef {'functions' | 'calls' | 'files' | 'packages' | 'owners' | 'labels' | 'lines' | 'stalls' | 'timings' | 'imports' | 'scripts'} TableName */
+/** @typedef {typeof TABLES[number]} TableName */
 /**
  * @typedef {object} State
  * @property {number} [from] start of the selected time, microseconds

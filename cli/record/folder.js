@@ -5,6 +5,7 @@
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
+const { TRACE } = require('../../lib/settings.js')
 const { createFolder } = require('../run/prepare/output-dir.js')
 const { headersOf, listNames } = require('../run/prepare/recordings-dir.js')
 const { asUserOf, patiently, seesFolder } = require('../system/index.js')
@@ -29,7 +30,7 @@ function openFolder(targets, dir, isKept) {
   const earlier = new Set()
   const files = () =>
     listNames(folder)
-      .filter((name) => name.endsWith('.trace.json') && !earlier.has(name))
+      .filter((name) => name.endsWith(TRACE) && !earlier.has(name))
       .sort()
       .map((name) => path.join(folder, name))
   for (const file of files()) earlier.add(path.basename(file))

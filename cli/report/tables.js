@@ -12,7 +12,7 @@ const { nativeTables } = require('./native.js')
 /** @typedef {import('../../index.js').Report} Report */
 /** @typedef {import('../../index.js').ReportProcess} Process */
 /** @typedef {import('../../index.js').ReportThread} Thread */
-/** @typedef {'function' | 'line' | 'file' | 'package' | 'module' | 'owner' | 'label' | 'script' | 'project' | 'import' | 'thread'} By */
+/** @typedef {typeof import('../commands/report.js').KINDS[number]} By */
 /** @typedef {'functions' | 'lines' | 'files' | 'packages' | 'modules' | 'owners' | 'scripts'} Kind */
 /** @typedef {'selfMs' | 'totalMs' | 'blockedMs' | 'waitingMs'} Time */
 

@@ -24,8 +24,12 @@ const LENGTHS = [1, 2, 5, 10, 20, 30, 60]
 const MAX_SECONDS = LENGTHS[LENGTHS.length - 1]
 const MAX_FILTER = 60
 
-/** The keys that choose what the rows are of. @type {Record<string, LiveKind>} */
-const KINDS = { f: 'function', i: 'file', p: 'package', t: 'thread', l: 'label' }
+/** The keys that choose what the rows are of. @type {Record<typeof import('../commands/top.js').KINDS[number], string>} */
+const KEYS = { function: 'f', file: 'i', package: 'p', thread: 't', label: 'l' }
+/** What the rows are of, by key. */
+const KINDS = /** @type {Record<string, LiveKind>} */ (
+  Object.fromEntries(Object.entries(KEYS).map(([kind, key]) => [key, kind]))
+)
 
 /** @type {Choices} */
 const DEFAULTS = {

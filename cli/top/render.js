@@ -33,7 +33,7 @@ const SILENT_MS = 3000
 /** The share of a core below which nothing is shown, percent. */
 const LEAST = 0.05
 
-const KEYS = 'q quit  space pause  f i p t l rows  s sort  + - seconds  / filter  ? help'
+const KEYS = `q quit  space pause  ${Object.keys(KINDS).join(' ')} rows  s sort  + - seconds  / filter  ? help`
 
 /** Codes that begin and end a style. */
 const CODES = { bold: [1, 22], dim: [2, 22], inverse: [7, 27] }

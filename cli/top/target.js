@@ -9,13 +9,12 @@ const { isBelow, readParents } = require('../control/tree.js')
 const { chooseInputs } = require('../report/inputs.js')
 const { headersOf } = require('../run/prepare/recordings-dir.js')
 const { listRunStates } = require('../run/prepare/run-state-dir.js')
-const { RUNS } = require('../../lib/settings.js')
+const { RUNS, TRACE } = require('../../lib/settings.js')
 const { isAlive, isSamePath, openFilesOf } = require('../system/index.js')
 const { workingDirectory } = require('../terminal/format.js')
 
 /** Time between two searches for the files of processes, milliseconds: a process can have many files. */
 const SEARCH_MS = 4000
-const TRACE = '.trace.json'
 
 /**
  * @typedef {object} Target

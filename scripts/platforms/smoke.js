@@ -7,6 +7,7 @@ const assert = require('node:assert/strict')
 const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
+const { TABLES } = require('../../cli/lake/schema.js')
 
 /** @typedef {import('./machines.js').Machine} Machine */
 /** @typedef {import('../targets.js').Target} Target */
@@ -317,7 +318,7 @@ const CHECKS = {
     assert.equal(status, 0)
     const { outcomes, texts, told } = JSON.parse(stdout)
     assert.deepEqual(outcomes, ['added', 'present'])
-    assert.deepEqual(texts, ['functions', 'groups', 'threads', 'stacks', 'stack_times'])
+    assert.deepEqual(texts, TABLES)
     assert.match(told, /127\.0\.0\.1:9 cannot be reached/)
     return undefined
   },

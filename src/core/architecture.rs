@@ -505,6 +505,73 @@ fn every_folder_has_a_step() {
     }
 }
 
+/// Returns the block of ARCHITECTURE.md with the rule, as the steps are: a line for each crate, with the crates
+/// that it knows.
+fn rule_block(crates: &[(&str, Vec<&str>)]) -> String {
+    let line = |(folder, known): &(&str, Vec<&str>)| {
+        let rooms_of = |step: &&[&str]| -> String {
+            let rooms =
+                step.iter().filter_map(|room| room.strip_prefix(*folder)?.strip_prefix('/'));
+            rooms.collect::<Vec<_>>().join(", ")
+        };
+        let steps = STEPS.iter().map(rooms_of);
+        let all: Vec<String> = [known.join(", ")].into_iter().chain(steps).collect();
+        let all: Vec<&str> =
+            all.iter().map(String::as_str).filter(|step| !step.is_empty()).collect();
+        format!("{folder:<10} {}\n", all.join(" < "))
+    };
+    crates.iter().map(line).collect()
+}
+
+/// Returns each of the crates with those that it knows by Cargo.
+fn crates() -> Vec<(&'static str, Vec<&'static str>)> {
+    const FOLDERS: [&str; 4] = ["core", "recorder", "fleet", "tools"];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let known = |folder: &str| {
+        let manifest = fs::read_to_string(root.join(folder).join("Cargo.toml")).unwrap();
+        let (_, dependencies) = manifest.split_once("\n[dependencies]\n").unwrap();
+        let names = |other: &&str| format!("cpu-prof-{other}");
+        let is_known = |other: &&str| {
+            dependencies
+                .lines()
+                .any(|line| line.split(['.', ' ']).next() == Some(names(other).as_str()))
+        };
+        FOLDERS.into_iter().filter(is_known).collect()
+    };
+    FOLDERS.map(|folder| (folder, known(folder))).into()
+}
+
+/// Returns each room of the steps that the section 'Rooms' of a text does not name.
+fn unnamed_rooms(text: &str) -> Vec<&'static str> {
+    let (_, section) = text.split_once("\n## Rooms\n").unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
+    let is_named = |room: &str| {
+        let (folder, name) = room.split_once('/').unwrap();
+        section.lines().any(|line| {
+            line.contains(&format!("`{room}`"))
+                || line.starts_with(&format!("- `{folder}/")) && line.contains(&format!("`{name}`"))
+        })
+    };
+    STEPS.iter().copied().flatten().copied().filter(|room| !is_named(room)).collect()
+}
+
+#[test]
+fn the_page_of_the_architecture_has_the_rule_and_all_rooms() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ARCHITECTURE.md");
+    let text = fs::read_to_string(page).unwrap();
+    let (block, crates) = (rule_block(&crates()), crates());
+    assert!(text.contains(&format!("```\n{block}```")), "ARCHITECTURE.md lacks\n{block}");
+    assert_eq!(crates[3], ("tools", vec!["core", "fleet"]));
+    assert!(
+        block.starts_with("core       base < profile < format, files\nrecorder   core < sampler")
+    );
+    assert_eq!(unnamed_rooms(&text), [""; 0]);
+    // Other rooms of a line count for the folder of its first alone.
+    let fewer =
+        text.replace("`tools/lake`: the", "`tools/lakes`: the").replace(" `live`: ", " live: ");
+    assert_eq!(unnamed_rooms(&fewer), ["fleet/live", "tools/lake"]);
+}
+
 #[test]
 fn each_rule_can_be_broken() {
     let file = |path: &str, text: &str| SourceText { path: path.into(), text: text.into() };

@@ -4,10 +4,7 @@
 
 const { Option } = require('commander')
 const { examples } = require('../../options.js')
-const { LAKE, addOutput, addScope, addTop } = require('./questions.js')
-
-/** What can be blamed. */
-const KINDS = ['function', 'file', 'package', 'owner']
+const { LAKE, NAMED, addOutput, addScope, addTop } = require('./questions.js')
 
 /** @param {import('commander').Command} lake */
 function define(lake) {
@@ -20,8 +17,8 @@ function define(lake) {
         'work are compared, in which slow machines cancel.',
     )
     .argument('[lake]', LAKE)
-  for (const kind of KINDS) {
-    const others = KINDS.filter((other) => other !== kind)
+  for (const kind of NAMED) {
+    const others = NAMED.filter((other) => other !== kind)
     command.addOption(
       new Option(`--${kind} <name>`, `only changes of this ${kind}`).conflicts(others),
     )

@@ -5,6 +5,11 @@
 const { Option } = require('commander')
 const { parseCount } = require('../../options.js')
 
+/** What costs time, and has a row in a lake. */
+const KINDS = /** @type {const} */ (['function', 'file', 'package', 'owner', 'label'])
+/** Those that have one name: a label has a key, too. */
+const NAMED = KINDS.filter((kind) => kind !== 'label')
+
 /** The help of the argument. */
 const LAKE = 'a folder, or s3://<bucket>/<folder> (default: CPU_PROF_LAKE)'
 
@@ -33,4 +38,4 @@ function addTop(command) {
   return command.option('--top <n>', 'rows of each table (default: 10)', parseCount)
 }
 
-module.exports = { LAKE, addScope, addOutput, addTop }
+module.exports = { KINDS, NAMED, LAKE, addScope, addOutput, addTop }

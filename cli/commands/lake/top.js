@@ -3,7 +3,7 @@
 // The command `cpu-prof lake top`: its options and its help.
 
 const { examples, kindOption } = require('../../options.js')
-const { LAKE, addOutput, addScope, addTop } = require('./questions.js')
+const { LAKE, NAMED, addOutput, addScope, addTop } = require('./questions.js')
 
 /** @param {import('commander').Command} lake */
 function define(lake) {
@@ -15,9 +15,7 @@ function define(lake) {
         'are chosen, with mean, median and 95th percentile over runs. A run without a sample counts as 0.',
     )
     .argument('[lake]', LAKE)
-    .addOption(
-      kindOption('rows of these (default: function)', ['function', 'file', 'package', 'owner']),
-    )
+    .addOption(kindOption('rows of these (default: function)', NAMED))
   addOutput(addTop(addScope(command)))
     .action((place, options) => require('../../lake/top.js').top(place, options))
     .addHelpText(

@@ -4,10 +4,7 @@
 
 const { Option } = require('commander')
 const { examples } = require('../../options.js')
-const { LAKE, addOutput, addScope } = require('./questions.js')
-
-/** What a trend can be of. */
-const KINDS = ['function', 'file', 'package', 'owner', 'label']
+const { KINDS, LAKE, addOutput, addScope } = require('./questions.js')
 
 /** @param {import('commander').Command} lake */
 function define(lake) {

@@ -66,4 +66,4 @@ function define(program) {
     )
 }
 
-module.exports = { define }
+module.exports = { OF_FILES, define }

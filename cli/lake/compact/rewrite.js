@@ -8,7 +8,9 @@ const path = require('node:path')
 const { NO_EXTENSIONS, checkFiles, loadDuckdb } = require('../duckdb.js')
 const { listLiteral, literal } = require('../query/dialects.js')
 
-/** The tables, and the order of their rows: what is asked for together stands together. @type {Record<string, string>} */
+/** @typedef {import('../schema.js').TableName} TableName */
+
+/** The tables, and the order of their rows: what is asked for together stands together. @type {Record<TableName, string>} */
 const ORDER = {
   stacks: 'run_id, stack_id',
   stack_times: 'run_id, thread, bucket_us, stack_id, line',
@@ -16,8 +18,8 @@ const ORDER = {
   groups: 'kind, sort, name, started_at, run_id',
   functions: 'package, file, "function", started_at, run_id, function_id',
 }
-const TABLES = Object.keys(ORDER)
-/** Sums that the files must have before and after. @type {Record<string, string>} */
+const TABLES = /** @type {TableName[]} */ (Object.keys(ORDER))
+/** Sums that the files must have before and after. @type {Record<TableName, string>} */
 const SUMS = {
   stacks: 'sum(len(frames))',
   stack_times: 'sum(self_us) + sum(samples)',
@@ -138,7 +140,7 @@ function rowsOf(table, sources) {
 
 /**
  * Writes one table, and reads it back.
- * @param {Connection} connection @param {string} table @param {Source[]} sources @param {string} target
+ * @param {Connection} connection @param {TableName} table @param {Source[]} sources @param {string} target
  */
 async function writeTable(connection, table, sources, target) {
   const source = `SELECT source_rows.* EXCLUDE (source) FROM (${rowsOf(table, sources)}) source_rows
@@ -153,7 +155,7 @@ async function writeTable(connection, table, sources, target) {
 /**
  * Returns the SQL that writes the rows of a query as the file of a table. Numbers that hardly repeat
  * are most of what a question decodes: the encodings of Parquet's second version take a third of the time.
- * @param {string} table @param {string} query @param {string} target
+ * @param {TableName} table @param {string} query @param {string} target
  */
 function copyTo(table, query, target) {
   return `COPY (${query} ORDER BY ${ORDER[table]}) TO ${literal(target)}

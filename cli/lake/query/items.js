@@ -3,7 +3,7 @@
 // The kinds of things that cost time, where a lake has them, and how a user names one.
 
 /**
- * @typedef {'function' | 'file' | 'package' | 'owner' | 'label'} Kind
+ * @typedef {typeof import('../../commands/lake/questions.js').KINDS[number]} Kind
  *
  * @typedef {object} Item
  * @property {'functions' | 'groups'} table

@@ -6,6 +6,7 @@ const { formatPath, formatShare, formatTime } = require('../../terminal/format.j
 const { filters, run, top } = require('../inputs.js')
 const { costLists, readRun, threadList } = require('../overview.js')
 
+/** @type {import('../../report/tables.js').By[]} */
 const BY = ['function', 'line', 'file', 'package', 'owner', 'label', 'script', 'import', 'thread']
 
 /** @type {import('./index.js').Tool} */

@@ -11,7 +11,7 @@ const { cutText, variable } = require('./elements.js')
 /** @typedef {import('../layout/lanes.js').Timing} Timing */
 /** @typedef {{ top: number, width: number, visible: import('../layout/boxes.js').Range }} Place pixels */
 
-/** DevTools' colours of custom tracks, in both themes. @type {Record<string, string>} */
+/** DevTools' colours of custom tracks, in both themes. @type {Record<import('../../../index.js').EventColor, string>} */
 const COLOURS = {
   primary: '#7aa7e8',
   'primary-light': '#a9c8f5',
@@ -77,7 +77,8 @@ function drawTimings(context, timings, place) {
     const isMark = to === from
     const left = Math.max(0, x(from))
     const width = isMark ? 2 : Math.max(1, Math.min(place.width, x(to)) - left)
-    context.fillStyle = isMark ? text : (COLOURS[color ?? ''] ?? accent)
+    const colour = /** @type {Record<string, string>} */ (COLOURS)[color ?? '']
+    context.fillStyle = isMark ? text : (colour ?? accent)
     context.fillRect(left, top, isMark ? 2 : Math.max(1, width - 0.5), SPAN - 1)
     const label = width >= MIN_TEXT ? cutText(name, width) : ''
     if (label === '') continue

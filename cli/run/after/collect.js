@@ -4,6 +4,7 @@
 
 const fs = require('node:fs')
 const { merge } = require('../../../index.js')
+const { TRACE } = require('../../../lib/settings.js')
 const { withCleanup } = require('../../terminal/cleanup.js')
 const { formatCount, formatPath, workingDirectory } = require('../../terminal/format.js')
 const { printStatus, writeStderr, messageOf, printProblems } = require('../../terminal/output.js')
@@ -80,7 +81,7 @@ async function collectRun(all, run) {
 
 /** Returns the files to merge: with both formats, each thread has a file of either kind. @param {Header[]} all */
 function oneForEachThread(all) {
-  const traces = all.filter(({ file }) => file.endsWith('.trace.json'))
+  const traces = all.filter(({ file }) => file.endsWith(TRACE))
   return traces.length > 0 ? traces : all
 }
 
@@ -108,7 +109,7 @@ function removeMerged(recordings, complete, merged, run) {
   const isWhole = merged.failed.length === 0
   // Someone who chose the format `.cpuprofile` wants these files.
   const isRedundant = (/** @type {string} */ file) =>
-    isWhole && !run.keepRecordings && file.endsWith('.trace.json') && recordings.includes(file)
+    isWhole && !run.keepRecordings && file.endsWith(TRACE) && recordings.includes(file)
   removeFiles(complete.filter(isRedundant), run.recordingsDir.path)
   moveToFinalDir(
     complete.filter((file) => !isRedundant(file)),

@@ -2,6 +2,7 @@
 
 // Names the Node processes under a run that left no recording, in a few lines.
 
+const { TRACE } = require('../../../lib/settings.js')
 const { commandOf, scriptAt } = require('../../control/node-command.js')
 const { START_TOLERANCE_MS } = require('../../system/index.js')
 const { formatCount, formatTime, printable } = require('../../terminal/format.js')
@@ -37,7 +38,7 @@ function missingText(nodes, recordings, cwd, toleranceMs = START_TOLERANCE_MS) {
   }
   const count = [...recorded.values()].flat().length
   // A `.cpuprofile` is written at the end: a killed process has none.
-  const isStreamed = recordings.every(({ file }) => file.endsWith('.trace.json'))
+  const isStreamed = recordings.every(({ file }) => file.endsWith(TRACE))
   const mayHaveIt = (/** @type {Seen['node']} */ { run, nodeOptions }) =>
     run === 'this' || nodeOptions === undefined
   const isMissing = (/** @type {Seen} */ { node, startMs, isRunning }) =>

@@ -89,6 +89,9 @@ impl FileSearch {
     }
 }
 
+/// Endings of files in folders that are inputs, without `.gz`.
+const ENDINGS: [&str; 5] = [".json", ".trace", ".cpuprofile", ".pb", ".pprof"];
+
 /// Returns whether an entry of a folder is left out, with all below it.
 pub fn is_left_out(name: &str) -> bool {
     name.starts_with('.') || name == "node_modules"
@@ -100,15 +103,22 @@ pub fn is_input_name(name: &str) -> bool {
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     // Node's own trace events.
     let is_log = name.starts_with("node_trace.") && name.ends_with(".log");
-    is_log
-        || [".json", ".cpuprofile", ".trace", ".pb", ".pprof"]
-            .iter()
-            .any(|ending| name.ends_with(ending))
+    is_log || ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_documentation_has_the_endings() {
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/commands/README.md");
+        let text = fs::read_to_string(page).unwrap();
+        let (_, list) = text.split_once(" files that end in ").unwrap();
+        let (list, _) = list.split_once(" (or these with `.gz`)").unwrap();
+        let told: Vec<&str> = list.split('`').filter(|span| span.starts_with('.')).collect();
+        assert_eq!(told, ENDINGS);
+    }
 
     #[test]
     fn folders_are_read_in_order_and_files_once() {

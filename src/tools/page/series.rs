@@ -251,6 +251,16 @@ mod tests {
     }
 
     #[test]
+    fn the_types_have_the_colours() {
+        let types = concat!(env!("CARGO_MANIFEST_DIR"), "/../../index.d.ts");
+        let text = std::fs::read_to_string(types).unwrap();
+        let (_, list) = text.split_once("type EventColor =").unwrap();
+        let (list, _) = list.split_once("\n\n").unwrap();
+        let told: Vec<&str> = list.split('\'').skip(1).step_by(2).collect();
+        assert_eq!(told, COLORS);
+    }
+
+    #[test]
     fn lists_are_bounded() {
         assert_eq!([0, 1, 40, 100_000].map(most_of_one), [2_000, 2_000, 1_000, 100]);
         let mut list: Vec<i64> = (0..10).collect();

@@ -5,21 +5,17 @@ use serde_json::Value;
 use super::event_text::EventText;
 use super::fields::{fields, kind_of};
 use super::problems::{Problem, Problems, Severity};
+use crate::format::source_map::recorded::SCRIPT_SOURCE_MAP;
+use crate::format::trace::event::event_names::{COUNTERS, FRAMES, PROFILE_EVENTS, WHOLE_PROFILE};
 use crate::format::trace::event::phase::PhaseKind;
 
-/// Names by which readers find the profile and its threads.
-const RESERVED: [&str; 10] = [
-    "Profile",
-    "ProfileChunk",
-    "CpuProfile",
-    "TracingStartedInBrowser",
-    "FrameCommittedInBrowser",
-    "ScriptSourceMap",
-    "thread.start",
-    "thread.flush",
-    "native.threads",
-    "trace.end",
-];
+/// Returns whether readers find the profile, its threads or what belongs to them by an event of this name.
+fn is_reserved(name: &str) -> bool {
+    let bytes = name.as_bytes();
+    let lists: [&[&[u8]]; 4] = [&PROFILE_EVENTS, &[WHOLE_PROFILE], &FRAMES, &COUNTERS];
+    lists.iter().any(|names| names.contains(&bytes))
+        || [SCRIPT_SOURCE_MAP, "native.threads"].contains(&name)
+}
 
 /// Returns why an event cannot be added: the field, and its rule.
 pub fn problem_of(event: &Value) -> Option<String> {
@@ -33,7 +29,7 @@ pub fn problem_of(event: &Value) -> Option<String> {
         return Some(format!("ph: '{phase}' is not a phase of the Trace Event Format"));
     };
     let name = event["name"].as_str().unwrap_or_default();
-    if RESERVED.contains(&name) {
+    if is_reserved(name) {
         return Some(format!("name: '{name}' is the name of an event that makes up the profile"));
     }
     let mut named = event.clone();
@@ -86,6 +82,21 @@ mod tests {
         ] {
             let found = problem(event).unwrap_or_default();
             assert!(found.starts_with(field), "{event}: {found}");
+        }
+    }
+
+    #[test]
+    fn names_by_which_readers_find_the_profile_are_reserved() {
+        for name in [
+            "ProfileChunk",
+            "CpuProfile",
+            "TracingStartedInBrowser",
+            "ScriptSourceMap",
+            "thread.flush",
+            "native.threads",
+        ] {
+            let found = problem(&format!(r#"{{"name":"{name}","ph":"X"}}"#)).unwrap_or_default();
+            assert!(found.starts_with("name: "), "{name}: {found}");
         }
     }
 
