@@ -10,6 +10,7 @@ use napi_derive::napi;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::on_purpose::error_for_user;
 use super::tools::Work;
 use cpu_prof_fleet::lake::handle::Lake;
 use cpu_prof_fleet::lake::wait::wait_for;
@@ -22,7 +23,7 @@ pub(crate) fn open(
     variables: HashMap<String, String>,
 ) -> Result<External<Arc<Lake>>> {
     let lake = Lake::of(lake, variables.into_iter().collect());
-    lake.map(|lake| External::new(Arc::new(lake))).map_err(|error| Error::from_reason(error.0))
+    lake.map(|lake| External::new(Arc::new(lake))).map_err(|error| error_for_user(error.0))
 }
 
 /// Returns whether a lake is in an object store.

@@ -6,6 +6,7 @@ mod follow;
 mod given;
 mod lake;
 mod lake_store;
+mod on_purpose;
 mod push;
 mod push_sender;
 mod push_thread;

@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering;
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
+use super::on_purpose::error_for_user;
 use crate::check::check as check_run;
 use crate::compare::compare::{CompareOptions, compare as compare_runs};
 use crate::compare::page as compared_page;
@@ -50,10 +51,7 @@ impl Task for Work {
     fn compute(&mut self) -> Result<String> {
         let work = self.0.take().ok_or_else(|| Error::from_reason("the work has run already"))?;
         // A panic here would end the program.
-        let result = catch_unwind(AssertUnwindSafe(work));
-        result
-            .unwrap_or_else(|_| Err("an internal error happened; please report it".into()))
-            .map_err(Error::from_reason)
+        catch_unwind(AssertUnwindSafe(work)).map_err(panic_to_error)?.map_err(error_for_user)
     }
 
     fn resolve(&mut self, _env: Env, json: String) -> Result<String> {
@@ -322,4 +320,18 @@ fn paths(texts: Vec<String>) -> Vec<PathBuf> {
 
 fn json(value: &impl serde::Serialize) -> WorkResult {
     serde_json::to_string(value).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn javascript_knows_a_panic_from_an_error_for_the_user() {
+        let reason = |work: fn() -> WorkResult| {
+            Work(Some(Box::new(work))).compute().map_err(|error| error.reason).unwrap_err()
+        };
+        assert_eq!(reason(|| Err("the disk is full".into())), "cpu-prof: the disk is full");
+        assert_eq!(reason(|| panic!("a list is empty")), "a list is empty");
+    }
 }
