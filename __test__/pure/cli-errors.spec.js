@@ -17,10 +17,12 @@ const { name } = require('../../package.json')
 
 const IS_DEFECT = /this is a defect of cpu-prof/
 /** What a line about a defect has to say. */
-const ADVICE = new RegExp(`run the command again with CPU_PROF_DEBUG=1.* the maintainers of ${name}$`)
+const ADVICE = new RegExp(
+  `run the command again with CPU_PROF_DEBUG=1.* the maintainers of ${name}$`,
+)
 /** A function of the package that a defect is put into. */
 const BROKEN = 'brokenOnPurpose'
-const STACK = new RegExp(`^ +at (async |new )?${BROKEN} `, 'm')
+const STACK = new RegExp(`^ +at (async |new )?(\\w+\\.)?${BROKEN} `, 'm')
 
 /** Throws what JavaScript throws where a program has a defect. */
 const OWN_ERROR = 'const none = undefined; return none.rows'
@@ -34,7 +36,10 @@ function withDefect(module, key, body = OWN_ERROR, of = 'module') {
   const script = path.join(temporaryDirectory(), 'defect.js')
   const file = JSON.stringify(path.join(PACKAGE, module))
   const broken = `function ${BROKEN}() { ${body} }`
-  fs.writeFileSync(script, `const module_ = require(${file})\n${of.replace('module', 'module_')}.${key} = ${broken}\n`)
+  fs.writeFileSync(
+    script,
+    `const module_ = require(${file})\n${of.replace('module', 'module_')}.${key} = ${broken}\n`,
+  )
   return { NODE_OPTIONS: `--require ${script}` }
 }
 
@@ -152,7 +157,7 @@ test('the errors of wrong usage keep the classes that the types tell', async () 
   /** @type {any} */
   const { report } = index
   await assert.rejects(report('a.json', { made: 1 }), TypeError)
-  await assert.rejects(report('a.json', { details: -1 }), RangeError)
+  await assert.rejects(report('a.json', { top: -1 }), RangeError)
   await assert.rejects(report('a.json', { from: 5, to: 5 }), RangeError)
 })
 
