@@ -117,6 +117,10 @@ test('a tool of the server names a defect, and the server goes on', async (t) =>
   assert.doesNotMatch(text, STACK)
   assert.match(said.stderr, STACK)
   assert.equal((await call('hotspots')).isError, false)
+  // Node refuses such a word with a TypeError of its own.
+  const refused = await call('record', { command: ['node', 'a\0b'] })
+  assert.ok(refused.isError)
+  assert.match(refused.text, /^no program can get a word with a null character$/)
 })
 
 test('wrong usage has exit code 2 in all commands, and is no defect', async () => {
