@@ -7,15 +7,15 @@ const { UNUSABLE } = require('../lib/addon.js')
 const commands = require('./commands/index.js')
 const { WRONG_USAGE } = require('./exit-codes.js')
 const { examples } = require('./options.js')
-const { fail, messageOf, printResult, writeStderr } = require('./terminal/output.js')
+const { failWith, printResult, writeStderr } = require('./terminal/output.js')
 const { quoteAll } = require('./terminal/shell.js')
 
-/** @param {string[]} argv as in `process.argv` */
+/** Runs a command. Rejects with an error that the command does not expect. @param {string[]} argv as in `process.argv` */
 async function main(argv) {
   try {
     await createProgram().parseAsync(argv)
   } catch (error) {
-    if (/** @type {any} */ (error)?.code === UNUSABLE) return fail(messageOf(error))
+    if (/** @type {any} */ (error)?.code === UNUSABLE) return failWith(error)
     if (!(error instanceof CommanderError)) throw error
     // Commander has printed its message. The exit code is 0 for help and version.
     if (error.exitCode !== 0) process.exitCode ??= WRONG_USAGE

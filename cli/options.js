@@ -4,9 +4,10 @@
 
 const { InvalidArgumentError, Option } = require('commander')
 const { loadTools } = require('../lib/addon.js')
+const { isDefect } = require('../lib/errors/defect.js')
 const { settingsOf } = require('../lib/settings.js')
 const { FAILED } = require('./exit-codes.js')
-const { messageOf } = require('./terminal/output.js')
+const { messageOf } = require('./terminal/error-text.js')
 
 /** @typedef {import('commander').Command} Command */
 
@@ -187,6 +188,7 @@ function completeWhenCalled(program, command, complete) {
     try {
       complete(loadTools())
     } catch (error) {
+      if (isDefect(error)) throw error
       // Not wrong usage.
       process.exitCode = FAILED
       command.error(`error: ${messageOf(error).split('\n', 1)[0]}`)

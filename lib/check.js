@@ -2,6 +2,8 @@
 
 // Checks the arguments of the package's functions.
 
+const { OutOfRange, WrongUsage } = require('./errors/wrong-usage.js')
+
 /**
  * What a value must be, in words and as a test. Words that begin with 'a number' name a range: a number
  * outside the range is a RangeError.
@@ -12,7 +14,7 @@
 function check(name, value, [allowed, isAllowed]) {
   if (isAllowed(value)) return
   const isOutOfRange = typeof value === 'number' && allowed.startsWith('a number')
-  const ErrorType = isOutOfRange ? RangeError : TypeError
+  const ErrorType = isOutOfRange ? OutOfRange : WrongUsage
   throw new ErrorType(`cpu-prof: ${name} must be ${allowed}, not ${describe(value)}`)
 }
 
@@ -42,7 +44,7 @@ function checkOptions(options, known, owner) {
       delete given[name]
     } else if (!Object.hasOwn(known, name)) {
       const all = Object.keys(known).join(', ')
-      throw new TypeError(`cpu-prof: ${name} is not an option of ${owner}; its options are ${all}`)
+      throw new WrongUsage(`cpu-prof: ${name} is not an option of ${owner}; its options are ${all}`)
     } else {
       check(name, value, known[name])
     }

@@ -2,6 +2,8 @@
 
 // Rules of a comparison: how much slower something may become.
 
+const { WrongUsage } = require('./errors/wrong-usage.js')
+
 /** Measures of the whole run, by their names in rules. */
 const TOTALS = mapOf({
   total: 'work',
@@ -75,7 +77,7 @@ function parseRule(text, shares) {
 function wrong(text, problem) {
   const examples =
     'total>5%, wall>2s, gc>10%, memory>50MB, function:renderTable>20ms, package:lodash>10%'
-  return new TypeError(`cpu-prof: the rule '${text}' ${problem}; rules are such as ${examples}`)
+  return new WrongUsage(`cpu-prof: the rule '${text}' ${problem}; rules are such as ${examples}`)
 }
 
 /**

@@ -40,11 +40,12 @@ function detach() {
 function emit(event) {
   if (isIdle()) return
   const { describe } = require('./check.js')
+  const { WrongUsage } = require('./errors/wrong-usage.js')
   if (typeof event !== 'object' || event === null) {
-    throw new TypeError(`cpu-prof: emit() takes an event, not ${describe(event)}`)
+    throw new WrongUsage(`cpu-prof: emit() takes an event, not ${describe(event)}`)
   }
   const problem = recorder.cpuProfEmit(asJson(event, 'the event of emit()'))
-  if (problem !== null) throw new TypeError(`cpu-prof: emit(): ${problem}`)
+  if (problem !== null) throw new WrongUsage(`cpu-prof: emit(): ${problem}`)
 }
 
 /**
@@ -115,7 +116,8 @@ function asJson(value, what) {
   } catch (cause) {
     // A circle, a BigInt, or an error of the program's own toJSON().
     const [reason] = String(/** @type {any} */ (cause)?.message).split('\n', 1)
-    throw new TypeError(`cpu-prof: ${what} cannot be written as JSON: ${reason}`, { cause })
+    const { WrongUsage } = require('./errors/wrong-usage.js')
+    throw new WrongUsage(`cpu-prof: ${what} cannot be written as JSON: ${reason}`, { cause })
   }
 }
 

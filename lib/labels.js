@@ -8,6 +8,7 @@
 const { AsyncLocalStorage } = require('node:async_hooks')
 const { load, refuseOtherRuntimes } = require('./addon.js')
 const { check, describe, isObject } = require('./check.js')
+const { WrongUsage } = require('./errors/wrong-usage.js')
 
 /** The most label sets that are remembered here. */
 const MAX_REMEMBERED = 10_000
@@ -50,7 +51,7 @@ let known
  */
 function label(labels, fn) {
   if (typeof fn !== 'function') {
-    throw new TypeError(`cpu-prof: label() takes a function, not ${describe(fn)}`)
+    throw new WrongUsage(`cpu-prof: label() takes a function, not ${describe(fn)}`)
   }
   if (known === undefined) known = open()
   const id = idOf(known, labels)
@@ -129,7 +130,7 @@ function idOf(labelling, labels, outer = labelling?.storage.getStore() ?? NO_LAB
 function textOf(name, value) {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   const allowed = 'must be a string, a number or a boolean'
-  throw new TypeError(`cpu-prof: the label ${name} ${allowed}, not ${describe(value)}`)
+  throw new WrongUsage(`cpu-prof: the label ${name} ${allowed}, not ${describe(value)}`)
 }
 
 /**

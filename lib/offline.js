@@ -3,9 +3,11 @@
 // Merges, reports on, compares, converts and checks recordings.
 
 const path = require('node:path')
-const { loadTools, UNUSABLE } = require('./addon.js')
+const { loadTools } = require('./addon.js')
 const { check: checkArgument, checkOptions, isObject } = require('./check.js')
 const { parseRule, evaluate } = require('./compare-rules.js')
+const { errorOfCall } = require('./errors/defect.js')
+const { OutOfRange } = require('./errors/wrong-usage.js')
 
 /** @typedef {import('./check.js').Kind} Kind */
 
@@ -292,7 +294,7 @@ function selectionOf(given) {
   // Where one counts from the start and the other from the end, the recordings decide.
   const isFromEnd = (/** @type {unknown} */ time) => Number(time) < 0
   if (isFromEnd(from) === isFromEnd(to) && Number(from) >= Number(to)) {
-    throw new RangeError(`cpu-prof: from (${from}) must be less than to (${to})`)
+    throw new OutOfRange(`cpu-prof: from (${from}) must be less than to (${to})`)
   }
   const filters = Object.keys(FILTERS).map((name) => [name, listOf(given[name])])
   const symbols = listOf(given.symbols)
@@ -318,15 +320,12 @@ async function parseResult(work) {
   return JSON.parse(await callAddon(work))
 }
 
-/** Calls the addon, and puts the package's name before its error. @template T @param {() => Promise<T>} work */
+/** Calls the addon. @template T @param {() => Promise<T>} work */
 async function callAddon(work) {
   try {
     return await work()
   } catch (error) {
-    const { message, code } = /** @type {NodeJS.ErrnoException} */ (error)
-    // A missing addon has the whole message.
-    if (code === UNUSABLE) throw error
-    throw new Error(`cpu-prof: ${message}`)
+    throw errorOfCall(error)
   }
 }
 

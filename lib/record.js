@@ -31,7 +31,8 @@ function start(options = {}) {
     follow(addon),
   )
   if (failure !== null) {
-    const ErrorType = failure.isSetting ? RangeError : Error
+    const { OutOfRange } = require('./errors/wrong-usage.js')
+    const ErrorType = failure.isSetting ? OutOfRange : Error
     throw new ErrorType(`cpu-prof: ${failure.message}`)
   }
   if (addon.cpuProfIsRecording()) {
@@ -62,7 +63,8 @@ function stop() {
 async function profile(fn, options) {
   if (typeof fn !== 'function') {
     const { describe } = require('./check.js')
-    throw new TypeError(`cpu-prof: profile() takes a function, not ${describe(fn)}`)
+    const { WrongUsage } = require('./errors/wrong-usage.js')
+    throw new WrongUsage(`cpu-prof: profile() takes a function, not ${describe(fn)}`)
   }
   start(options)
   let result

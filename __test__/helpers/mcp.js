@@ -13,13 +13,14 @@ const { cleanEnv } = require('./files.js')
 /**
  * Starts a server in a project, and connects to it until the test ends.
  * @param {import('node:test').TestContext} t @param {string} project @param {string[]} [args] of the server
+ * @param {Record<string, string>} [env] added to the environment
  */
-async function connect(t, project, args = []) {
+async function connect(t, project, args = [], env = {}) {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [BIN, 'mcp', ...args],
     cwd: project,
-    env: /** @type {Record<string, string>} */ (cleanEnv()),
+    env: { .../** @type {Record<string, string>} */ (cleanEnv()), ...env },
     stderr: 'pipe',
   })
   const said = { stderr: '' }

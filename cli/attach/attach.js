@@ -5,7 +5,7 @@
 const { FAILED } = require('../exit-codes.js')
 const { endBySignal, inspection, listSockets, onSignals } = require('../system/index.js')
 const { printable, formatCount } = require('../terminal/format.js')
-const { fail, messageOf, printStatus, writeStderr } = require('../terminal/output.js')
+const { failWith, printStatus, writeStderr } = require('../terminal/output.js')
 const { quoteAll } = require('../terminal/shell.js')
 const { armThrough, PACKAGE } = require('./arming.js')
 const { openSession } = require('./session.js')
@@ -28,7 +28,7 @@ function tellPlan(pid) {
   try {
     target = readTarget(pid)
   } catch (error) {
-    return fail(`pid ${pid} is not armed, and cannot be armed: ${messageOf(error)}`)
+    return failWith(error, { before: `pid ${pid} is not armed, and cannot be armed: ` })
   }
   const { open, port, command } = target
   const place = open ? `${open.host}:${open.port}` : `127.0.0.1:${port || '<any port>'}`
@@ -68,7 +68,7 @@ async function arm(pid) {
     if (!(await until(hasSocket))) throw new Error(NO_SOCKET)
     printStatus(`armed ${formatCount(threads, 'thread')} of pid ${pid}`)
   } catch (error) {
-    fail(`pid ${pid} cannot be armed: ${messageOf(error)}`)
+    failWith(error, { before: `pid ${pid} cannot be armed: ` })
   } finally {
     stopListening()
     if (ended !== undefined) endBySignal(ended)

@@ -12,7 +12,7 @@ const {
   printable,
   workingDirectory,
 } = require('../terminal/format.js')
-const { fail, messageOf, printResult } = require('../terminal/output.js')
+const { fail, failWith, printResult } = require('../terminal/output.js')
 
 /** @typedef {import('../../index.js').Check} Check */
 /** @typedef {import('../../index.js').FileCheck} FileCheck */
@@ -24,7 +24,7 @@ async function check(inputs, { json }) {
   try {
     result = await withInputs(inputs, (files) => index.check(files))
   } catch (error) {
-    return fail(messageOf(error))
+    return failWith(error)
   }
   const { files, failed } = result
   printResult(json ? jsonText(result) : render(result))

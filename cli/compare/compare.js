@@ -14,7 +14,7 @@ const {
   printResult,
   printProblems,
   fail,
-  messageOf,
+  failWith,
 } = require('../terminal/output.js')
 const { screen } = require('../terminal/width.js')
 
@@ -52,7 +52,7 @@ async function compareRuns(sides, { failOn, shares, json, markdown, html, top, .
   try {
     result = await index.compare(sides[0], sides[1], { ...selection, failOn, shares })
   } catch (error) {
-    return fail(messageOf(error), error instanceof TypeError ? exitCodes.WRONG_USAGE : undefined)
+    return failWith(error)
   }
   printProblems(result)
   for (const { rule, row } of result.rules) {
@@ -64,7 +64,7 @@ async function compareRuns(sides, { failOn, shares, json, markdown, html, top, .
     try {
       await writeHtml(html, () => comparePageData(sides, selection))
     } catch (error) {
-      return fail(messageOf(error))
+      return failWith(error)
     }
   }
   if (html === undefined || !isStdout(html))

@@ -5,7 +5,7 @@
 const path = require('node:path')
 const { loadTools } = require('../../lib/addon.js')
 const { listSockets, removeSocket } = require('../system/index.js')
-const { messageOf } = require('../terminal/output.js')
+const { messageOf } = require('../terminal/error-text.js')
 const { askStatus } = require('./client.js')
 const { readStatus } = require('./status.js')
 

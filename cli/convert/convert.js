@@ -3,7 +3,7 @@
 // `cpu-prof convert`: converts recordings to another format.
 
 const index = require('../../index.js')
-const { printProblems, printPaths, fail, messageOf } = require('../terminal/output.js')
+const { printProblems, printPaths, failWith } = require('../terminal/output.js')
 const { withInputs } = require('../terminal/input.js')
 const { withCleanup } = require('../terminal/cleanup.js')
 
@@ -19,7 +19,7 @@ async function convert(inputs, { output, quiet, ...options }) {
     printProblems(result)
     if (!quiet) printPaths(result.files)
   } catch (error) {
-    fail(messageOf(error))
+    failWith(error)
   }
 }
 

@@ -2,6 +2,7 @@
 
 // Adds one run to an open lake: finds its facts, makes its tables, and gives them to the store.
 
+const { isDefect } = require('../../lib/errors/defect.js')
 const { lakeTables } = require('../../lib/offline.js')
 const { findFacts } = require('./facts/facts.js')
 const { withFolder } = require('./folder.js')
@@ -69,6 +70,7 @@ async function giveTo(store, named, replaceCompacted) {
 
 /** @param {unknown} error */
 function storeError(error) {
+  if (isDefect(error)) return error
   return new StoreError(error instanceof Error ? error.message : String(error), { cause: error })
 }
 

@@ -1,7 +1,8 @@
 'use strict'
 
-// Calls about lakes and servers of profiles: errors have the package's name, and answers are JSON.
+// Calls about lakes and servers of profiles, whose answers are JSON.
 
+const { errorOfCall } = require('../../lib/errors/defect.js')
 const { callAddon } = require('../../lib/offline.js')
 
 /** Opens what the addon keeps. @template T @param {() => T} open */
@@ -9,7 +10,7 @@ function opened(open) {
   try {
     return open()
   } catch (error) {
-    throw new Error(`cpu-prof: ${/** @type {Error} */ (error).message}`)
+    throw errorOfCall(error)
   }
 }
 

@@ -3,6 +3,7 @@
 // Finds the lake of a command: what the option names, or else the environment.
 
 const path = require('node:path')
+const { WrongUsage } = require('../../lib/errors/wrong-usage.js')
 const { variableOf } = require('../../lib/settings.js')
 
 /** The environment variable that names the lake where no option does. */
@@ -18,14 +19,14 @@ function lakeOf(given, env = process.env) {
   const text = given ?? (env[VARIABLE] || undefined)
   if (text === undefined) return undefined
   const source = given === undefined ? `${VARIABLE}=` : ''
-  if (text.trim() === '') throw new Error(`the lake has no name; ${EXAMPLE}`)
+  if (text.trim() === '') throw new WrongUsage(`the lake has no name; ${EXAMPLE}`)
   const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(text) ?? []
   if (scheme === undefined) return path.resolve(text)
   if (scheme.toLowerCase() !== 's3') {
-    throw new Error(`${source}${withoutPassword(text)} is no lake; ${EXAMPLE}`)
+    throw new WrongUsage(`${source}${withoutPassword(text)} is no lake; ${EXAMPLE}`)
   }
   if (!/^s3:\/\/[^/@?#]+(\/[^?#]*)?$/i.test(text)) {
-    throw new Error(`${source}${withoutPassword(text)} names no bucket alone; ${EXAMPLE}`)
+    throw new WrongUsage(`${source}${withoutPassword(text)} names no bucket alone; ${EXAMPLE}`)
   }
   return text
 }
@@ -33,7 +34,8 @@ function lakeOf(given, env = process.env) {
 /** Returns the lake, or throws with the options that would name one. @param {string | undefined} given @param {string} option */
 function neededLake(given, option) {
   const lake = lakeOf(given)
-  if (lake === undefined) throw new Error(`no lake is named: use ${option}, or set ${VARIABLE}`)
+  if (lake === undefined)
+    throw new WrongUsage(`no lake is named: use ${option}, or set ${VARIABLE}`)
   return lake
 }
 

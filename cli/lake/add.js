@@ -6,10 +6,9 @@ const fs = require('node:fs')
 const { report } = require('../../index.js')
 const { loadTools } = require('../../lib/addon.js')
 const { allRunsOf } = require('../../lib/offline.js')
-const { WRONG_USAGE } = require('../exit-codes.js')
 const { formatPath, jsonText, printable, workingDirectory } = require('../terminal/format.js')
 const { withInputs } = require('../terminal/input.js')
-const { fail, messageOf, printProblems, printResult } = require('../terminal/output.js')
+const { failWith, printProblems, printResult } = require('../terminal/output.js')
 const { StoreError, addRun } = require('../fleet/add-run.js')
 const { neededLake } = require('../fleet/lake-of.js')
 const { addedText } = require('../fleet/text.js')
@@ -34,7 +33,7 @@ async function add(inputs, options) {
     lake = neededLake(to, '--to')
     store = require('../fleet/store.js').openStore(lake)
   } catch (error) {
-    return fail(messageOf(error), lake === undefined ? WRONG_USAGE : undefined)
+    return failWith(error)
   }
   const given = { repo, commit, commitSeq, branch, job, host }
   const cwd = workingDirectory()
@@ -55,7 +54,7 @@ async function add(inputs, options) {
           replaceCompacted,
         })
       } catch (error) {
-        fail(`not added to the lake ${name}: ${formatPath(run, cwd)}: ${messageOf(error)}`)
+        failWith(error, { before: `not added to the lake ${name}: ${formatPath(run, cwd)}: ` })
         if (error instanceof StoreError) return
         continue
       }

@@ -2,10 +2,9 @@
 
 // Opens a lake for a question, and prints the answer, or why there is none.
 
-const exitCodes = require('../exit-codes.js')
 const { writePage } = require('../report/html.js')
 const { jsonText } = require('../terminal/format.js')
-const { fail, isStdout, messageOf, printResult } = require('../terminal/output.js')
+const { failWith, isStdout, printResult } = require('../terminal/output.js')
 const { screen } = require('../terminal/width.js')
 const { VARIABLE, neededLake } = require('../fleet/lake-of.js')
 const { openLake } = require('./duckdb.js')
@@ -50,24 +49,15 @@ async function ask(place, plan, { json, markdown, html }, render) {
   })
 }
 
-/**
- * Returns the lake of a question. Throws what is a wrong usage.
- * @param {string | undefined} place
- */
-function asked(place) {
-  try {
-    return neededLake(place, 'cpu-prof lake <command> <lake>')
-  } catch (error) {
-    throw new TypeError(messageOf(error))
-  }
-}
+/** Returns the lake of a question. @param {string | undefined} place */
+const asked = (place) => neededLake(place, 'cpu-prof lake <command> <lake>')
 
 /** Does something, or prints why it cannot be done. @template T @param {() => Promise<T>} work */
 async function orFail(work) {
   try {
     return await work()
   } catch (error) {
-    fail(messageOf(error), error instanceof TypeError ? exitCodes.WRONG_USAGE : undefined)
+    failWith(error)
     return undefined
   }
 }

@@ -2,6 +2,7 @@
 
 // `cpu-prof lake blame`: finds the commits at which something got slower or faster.
 
+const { WrongUsage } = require('../../lib/errors/wrong-usage.js')
 const { findChanges } = require('../../lib/offline.js')
 const { ask } = require('./ask.js')
 const { ordered } = require('./query/order.js')
@@ -105,7 +106,7 @@ async function answer(lake, folder, { where, params }, options) {
   const found = await lake.query(queries.orderedRuns(where), params)
   const repos = [...new Set(found.map(({ repo }) => repo))]
   if (repos.length > 1) {
-    throw new TypeError(
+    throw new WrongUsage(
       `the runs are of ${repos.length} repositories, whose commits have no common order; choose one: --repo ${repos[0]}`,
     )
   }

@@ -2,7 +2,6 @@
 
 // `cpu-prof lake compact`: makes one file of the runs of a day.
 
-const { WRONG_USAGE } = require('../exit-codes.js')
 const {
   formatBytes,
   formatCount,
@@ -11,7 +10,7 @@ const {
   printable,
   workingDirectory,
 } = require('../terminal/format.js')
-const { fail, messageOf, printResult, printStatus } = require('../terminal/output.js')
+const { failWith, printResult, printStatus } = require('../terminal/output.js')
 const { loadDuckdb } = require('./duckdb.js')
 const { neededLake } = require('../fleet/lake-of.js')
 
@@ -35,7 +34,7 @@ async function compact(place, { olderThan, grace, repo, json, quiet }) {
     store = require('../fleet/store.js').openStore(lake)
     days = await daysOf(store, repo, Date.now() - olderThan)
   } catch (error) {
-    return fail(messageOf(error), lake === undefined ? WRONG_USAGE : undefined)
+    return failWith(error)
   }
   const name = formatPath(lake, workingDirectory())
   /** @type {object[]} */
@@ -46,7 +45,7 @@ async function compact(place, { olderThan, grace, repo, json, quiet }) {
     try {
       result = await require('./compact/partition.js').compactDay(store, day)
     } catch (error) {
-      fail(`${day.repo} ${day.date} stays as it is: ${messageOf(error)}`)
+      failWith(error, { before: `${day.repo} ${day.date} stays as it is: ` })
       continue
     }
     results.push({ ...day, ...result })
@@ -76,7 +75,7 @@ async function sweep(store, graceMs) {
   try {
     return (await store.sweep({ graceMs })).removed
   } catch (error) {
-    fail(`replaced files were not removed: ${messageOf(error)}`)
+    failWith(error, { before: 'replaced files were not removed: ' })
     return 0
   }
 }

@@ -5,6 +5,7 @@
 const { loadTools } = require('../../lib/addon.js')
 const { callAddon } = require('../../lib/offline.js')
 const { parseRule, evaluate } = require('../../lib/compare-rules.js')
+const { WrongUsage } = require('../../lib/errors/wrong-usage.js')
 const exitCodes = require('../exit-codes.js')
 const { fail, printStatus } = require('../terminal/output.js')
 const { ask } = require('./ask.js')
@@ -90,7 +91,7 @@ function ruleOf(text, shares) {
   const rule = parseRule(text, shares)
   const what = rule.kind === 'total' ? rule.measure : rule.kind
   if (UNKNOWN.has(what)) {
-    throw new TypeError(
+    throw new WrongUsage(
       `a lake cannot decide the rule '${text}': its runs have no such time (${what})`,
     )
   }

@@ -6,6 +6,7 @@ const { createRequire } = require('node:module')
 const os = require('node:os')
 const path = require('node:path')
 const { commandToAdd, findProject } = require('../../lib/addon/package-manager.js')
+const { isDefect } = require('../../lib/errors/defect.js')
 const { TABLES, columnsOf } = require('./schema.js')
 const { openStore } = require('../fleet/store.js')
 const { listLiteral } = require('./query/dialects.js')
@@ -161,6 +162,7 @@ async function checkFiles(connection, table, files) {
   try {
     rows = objectsOf(await connection.runAndReadAll(sql))
   } catch (error) {
+    if (isDefect(error)) throw error
     const text = messageOf(error)
     const file = files.find((file) => text.includes(file))
     if (file === undefined) throw new Error(firstLine(error))
@@ -214,6 +216,7 @@ async function run(work) {
   try {
     return await work()
   } catch (error) {
+    if (isDefect(error)) throw error
     throw new Error(
       messageOf(error)
         .replace(/^Failed to [a-z ]+: /, '')

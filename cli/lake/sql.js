@@ -2,6 +2,7 @@
 
 // `cpu-prof lake sql`: runs a user's query on a lake.
 
+const { WrongUsage } = require('../../lib/errors/wrong-usage.js')
 const { jsonText, printable } = require('../terminal/format.js')
 const { printResult } = require('../terminal/output.js')
 const { cutEnd, displayWidth, padEnd } = require('../terminal/width.js')
@@ -22,7 +23,7 @@ const IS_NUMBER = /INT|FLOAT|DOUBLE|DECIMAL/
 async function sql(words, { json, csv }) {
   await orFail(async () => {
     const [query, place, ...others] = [...words].reverse()
-    if (others.length > 0) throw new TypeError('too many words: quote the statement')
+    if (others.length > 0) throw new WrongUsage('too many words: quote the statement')
     const lake = await openLake(asked(place))
     try {
       const table = await lake.read(query)

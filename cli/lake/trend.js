@@ -2,6 +2,7 @@
 
 // `cpu-prof lake trend`: shows how the cost of something changed by day or by commit.
 
+const { WrongUsage } = require('../../lib/errors/wrong-usage.js')
 const { ask } = require('./ask.js')
 const output = require('./output/trend.js')
 const { ITEMS, fullName, nameOf } = require('./query/items.js')
@@ -78,7 +79,9 @@ async function answer(lake, { where, params }, options) {
     )
   }
   if (kind === 'file' && options.total) {
-    throw new TypeError('a file has no total time in a lake, because its functions call each other')
+    throw new WrongUsage(
+      'a file has no total time in a lake, because its functions call each other',
+    )
   }
   const keys =
     kind === undefined ? {} : await find(lake, kind, String(options[kind]), { where, params })

@@ -3,7 +3,7 @@
 // Follows recordings that grow: shows what their threads did in the last seconds.
 
 const { loadTools } = require('../../lib/addon.js')
-const { selectionOf } = require('../../lib/offline.js')
+const { callAddon, selectionOf } = require('../../lib/offline.js')
 
 /**
  * What a look shows. Names and times are those of `report` of the same seconds.
@@ -65,10 +65,11 @@ class Follower {
    */
   async look({ seconds = 10, by = 'function', limit = 20, ...filters } = {}) {
     const selection = selectionOf(filters)
-    const json = this.addon.cpuProfFollowLook(
-      ...[this.state, await this.inputs(), seconds, by, limit, selection],
+    const inputs = await this.inputs()
+    const json = await callAddon(() =>
+      this.addon.cpuProfFollowLook(this.state, inputs, seconds, by, limit, selection),
     )
-    return JSON.parse(await json)
+    return JSON.parse(json)
   }
 }
 

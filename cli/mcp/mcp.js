@@ -2,8 +2,10 @@
 
 // `cpu-prof mcp`: serves the Model Context Protocol over stdin and stdout.
 
+const { isDefect } = require('../../lib/errors/defect.js')
 const { version } = require('../../package.json')
-const { fail, messageOf, printStatus } = require('../terminal/output.js')
+const { messageOf } = require('../terminal/error-text.js')
+const { failWith, printError, printStatus } = require('../terminal/output.js')
 const { failure, resultOf } = require('./answer.js')
 const { maxTokens } = require('./inputs.js')
 const { Recorder } = require('./recording/recorder.js')
@@ -28,7 +30,7 @@ async function mcp({ root: folder = '.' }) {
     sdk = loadSdk(process.cwd())
     root = openRoot(folder)
   } catch (error) {
-    return fail(messageOf(error))
+    return failWith(error)
   }
   const { McpServer, StdioServerTransport, z } = sdk
   const server = new McpServer({ name: 'cpu-prof', version }, { instructions: INSTRUCTIONS })
@@ -46,6 +48,7 @@ async function mcp({ root: folder = '.' }) {
           const call = { root, recorder, signal: extra.signal, tell: teller(extra) }
           return resultOf(await answer(given, call), maxTokens)
         } catch (error) {
+          if (isDefect(error)) printError(error)
           return failure(messageOf(error))
         }
       },
@@ -59,7 +62,8 @@ async function mcp({ root: folder = '.' }) {
   process.stdin.on('end', end).on('error', end)
   process.stdout.on('error', end)
   server.server.onclose = () => recorder.stop()
-  server.server.onerror = (error) => printStatus(messageOf(error))
+  // What a client sends is no defect of this package.
+  server.server.onerror = ({ message }) => printStatus(message)
   await server.connect(new StdioServerTransport())
 }
 

@@ -16,7 +16,7 @@ const {
   printResult,
   printProblems,
   fail,
-  messageOf,
+  failWith,
 } = require('../terminal/output.js')
 
 /**
@@ -47,7 +47,7 @@ async function merge(inputs, { output, name = [], json, quiet, ...options }) {
     })
   } catch (error) {
     bar.end()
-    return fail(messageOf(error))
+    return failWith(error)
   }
   bar.end()
   printProblems(result)

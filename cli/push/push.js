@@ -7,13 +7,7 @@ const { FAILED, WRONG_USAGE } = require('../exit-codes.js')
 const { jsonText } = require('../terminal/format.js')
 const { formatBytes, formatCount } = require('../terminal/units.js')
 const { withInputs } = require('../terminal/input.js')
-const {
-  fail,
-  messageOf,
-  printProblems,
-  printResult,
-  printStatus,
-} = require('../terminal/output.js')
+const { fail, failWith, printProblems, printResult, printStatus } = require('../terminal/output.js')
 const { Windows } = require('./windows.js')
 
 /** Time that the last profiles have to be sent, milliseconds. */
@@ -41,10 +35,11 @@ async function push(inputs, options) {
     const { openSender } = require('../fleet/sender.js')
     sender = openSender(to, { kind: as })
   } catch (error) {
-    return fail(messageOf(error), WRONG_USAGE)
+    return failWith(error, { exitCode: WRONG_USAGE })
   }
   const stop = new AbortController()
   if (follow) endWithSignals(stop)
+  let hasFailed = false
   try {
     await withInputs(inputs, async (paths) => {
       const window = { service, tags: tag, windowMs: every, follows: follow }
@@ -52,10 +47,11 @@ async function push(inputs, options) {
       await send(windows, sender, { stop: stop.signal, isLive: follow })
     })
   } catch (error) {
-    fail(messageOf(error))
+    hasFailed = true
+    failWith(error)
   }
   const state = await sender.finish(stop.signal.aborted ? STOPPED_MS : FINISH_MS)
-  tell(state, { json, quiet })
+  tell(state, { json, quiet, hasFailed })
 }
 
 /**
@@ -88,8 +84,8 @@ function endWithSignals(stop) {
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort())
 }
 
-/** @param {import('../fleet/sender.js').SenderState} state @param {{ json?: boolean, quiet?: boolean }} options */
-function tell(state, { json, quiet }) {
+/** @param {import('../fleet/sender.js').SenderState} state @param {{ json?: boolean, quiet?: boolean, hasFailed: boolean }} options `hasFailed`: the reason is told */
+function tell(state, { json, quiet, hasFailed }) {
   const { sent, sentBytes, dropped, refused, failure } = state
   if (json) printResult(jsonText({ sent, sentBytes, dropped, refused, failure }))
   const lost = [
@@ -100,7 +96,9 @@ function tell(state, { json, quiet }) {
     fail(`${lost.join(', ')}${failure === undefined ? '' : `: ${failure}`}`, FAILED)
   }
   if (json || quiet) return
-  if (sent === 0 && lost.length === 0) return printStatus('nothing was sent: nothing was recorded')
+  if (sent === 0 && lost.length === 0) {
+    return hasFailed ? undefined : printStatus('nothing was sent: nothing was recorded')
+  }
   printResult(`sent ${formatCount(sent, 'profile', 'profiles')} (${formatBytes(sentBytes)})\n`)
 }
 

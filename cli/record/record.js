@@ -9,7 +9,7 @@ const { WRONG_USAGE } = require('../exit-codes.js')
 const { startAll, settingsProblem } = require('../remote/start.js')
 const { unreachedText } = require('../remote/stop.js')
 const { findTargets } = require('../remote/targets.js')
-const { fail, messageOf, printStatus } = require('../terminal/output.js')
+const { fail, failWith, printError, printStatus } = require('../terminal/output.js')
 const { openFolder } = require('./folder.js')
 const { watchInterruption } = require('./interruption.js')
 const { printRemains } = require('./remains.js')
@@ -35,7 +35,7 @@ async function record(words, { for: forMs, settings, ...options }) {
     if (problem !== undefined) throw new Error(problem)
     plan = planResult(options)
   } catch (error) {
-    return fail(messageOf(error), WRONG_USAGE)
+    return failWith(error, { exitCode: WRONG_USAGE })
   }
   const targets = await findTargets(words, options, true)
   if (targets.length === 0) return
@@ -43,7 +43,7 @@ async function record(words, { for: forMs, settings, ...options }) {
   try {
     folder = openFolder(targets, plan.dir, options.keepRecordings)
   } catch (error) {
-    return fail(messageOf(error))
+    return failWith(error)
   }
   const interruption = watchInterruption(folder.keep)
   try {
@@ -86,7 +86,7 @@ async function stopAll(running) {
         if (unreached > 0) printStatus(`${nameOf(target)}: ${unreachedText(unreached)}`)
         return unreached === 0
       } catch (error) {
-        printStatus(`${nameOf(target)}: ${messageOf(error)}; what it has written is kept`)
+        printError(error, { before: `${nameOf(target)}: `, after: '; what it has written is kept' })
         return /** @type {any} */ (error).code === 'gone'
       }
     }),

@@ -15,7 +15,7 @@ const {
 } = require('../run/prepare/output-dir.js')
 const { checkOutput } = require('../run/prepare/plan.js')
 const { formatCount, workingDirectory } = require('../terminal/format.js')
-const { STDOUT, fail, isStdout, messageOf, printProblems } = require('../terminal/output.js')
+const { STDOUT, fail, failWith, isStdout, printProblems } = require('../terminal/output.js')
 const { progress } = require('../terminal/progress.js')
 
 /**
@@ -68,7 +68,7 @@ async function writeResult(recordings, { toStdout, finalDir, output, html }, opt
     merged = await merge(recordings, trace, { sourceMaps, symbols, onProgress })
     if (output === undefined) merged.files = [nameTrace(trace)]
   } catch (error) {
-    fail(`no trace: ${messageOf(error)}`)
+    failWith(error, { before: 'no trace: ' })
     return false
   } finally {
     bar.end()

@@ -3,7 +3,7 @@
 // Asks many processes for the same.
 
 const { nameOf } = require('../control/choose.js')
-const { fail, messageOf } = require('../terminal/output.js')
+const { failWith } = require('../terminal/output.js')
 
 /** @typedef {import('../control/processes.js').Armed} Armed */
 
@@ -20,7 +20,7 @@ async function askAll(targets, ask, failure = '') {
       try {
         return [await ask(target)]
       } catch (error) {
-        fail(`${nameOf(target)}${failure}: ${messageOf(error)}`)
+        failWith(error, { before: `${nameOf(target)}${failure}: ` })
         return []
       }
     }),

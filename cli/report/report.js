@@ -16,7 +16,7 @@ const {
   printResult,
   printProblems,
   fail,
-  messageOf,
+  failWith,
 } = require('../terminal/output.js')
 const { screen } = require('../terminal/width.js')
 
@@ -71,7 +71,7 @@ async function report(inputs, options) {
     const rows = json ? top : Math.max(top ?? 0, MAX_ROWS)
     result = await withInputs(chosen, (files) => index.report(files, { ...selection, top: rows }))
   } catch (error) {
-    return fail(messageOf(error))
+    return failWith(error)
   }
   printProblems(result)
   if (result.details?.length === 0) return fail(noFunction(options))
@@ -97,7 +97,7 @@ async function reportHtml(inputs, file, selection, hasCode) {
   try {
     await withInputs(inputs, (files) => writeHtml(file, () => data(files)))
   } catch (error) {
-    return fail(messageOf(error))
+    return failWith(error)
   }
   if (!isStdout(file)) printPaths([path.resolve(file)])
 }

@@ -7,7 +7,7 @@ const { WRONG_USAGE } = require('../exit-codes.js')
 const { failToStart, runToEnd } = require('./watch/child.js')
 const { planRun } = require('./prepare/plan.js')
 const { workingDirectory } = require('../terminal/format.js')
-const { printStatus, writeStderr, fail, messageOf } = require('../terminal/output.js')
+const { printStatus, writeStderr, failWith, printError } = require('../terminal/output.js')
 
 /** Why a run within a run is not added by itself. */
 const NESTED =
@@ -30,14 +30,14 @@ async function record(command, options) {
     // The processes of the command would run unprofiled, and say so late.
     loadTools()
   } catch (error) {
-    fail(messageOf(error))
+    failWith(error)
     return undefined
   }
   let plan
   try {
     plan = planRun(command, options, process.env)
   } catch (error) {
-    fail(messageOf(error), WRONG_USAGE)
+    failWith(error, { exitCode: WRONG_USAGE })
     return undefined
   }
   const { quiet } = options
@@ -113,14 +113,11 @@ async function collect(file, plan, { ending, nodes }, options) {
       printNothing(file, plan, missing)
     }
   } catch (error) {
-    printStatus(`no trace: ${whyNone(error)}; the recordings are in ${plan.recordingsDir.path}`)
+    const { code } = /** @type {NodeJS.ErrnoException} */ (error)
+    const why = code === 'MODULE_NOT_FOUND' ? new Error('the command removed this package') : error
+    const after = `; the recordings are in ${plan.recordingsDir.path}`
+    printError(why, { before: 'no trace: ', after })
   }
-}
-
-/** @param {unknown} error */
-function whyNone(error) {
-  const { code } = /** @type {NodeJS.ErrnoException} */ (error)
-  return code === 'MODULE_NOT_FOUND' ? 'the command removed this package' : messageOf(error)
 }
 
 /**

@@ -8,7 +8,7 @@ const { RUNS, variableOf } = require('../../lib/settings.js')
 const { WRONG_USAGE } = require('../exit-codes.js')
 const { formatCount, formatPath, formatTime, workingDirectory } = require('../terminal/format.js')
 const { lakeOf } = require('../fleet/lake-of.js')
-const { printStatus, fail, messageOf } = require('../terminal/output.js')
+const { printStatus, fail, failWith } = require('../terminal/output.js')
 const { quoteAll, quotePath } = require('../terminal/shell.js')
 const { endAs, isInterrupted } = require('./watch/child.js')
 const { newDirName } = require('./prepare/output-dir.js')
@@ -28,7 +28,7 @@ async function run(command, { repeat, warmup, lake: given, ...others }) {
     // `compare --runs` and other callers of `record` try things out, which are no runs of the fleet.
     options = { ...others, lake: lakeOf(given), isLakeGiven: given !== undefined }
   } catch (error) {
-    return fail(messageOf(error), WRONG_USAGE)
+    return failWith(error)
   }
   if (repeat !== undefined || warmup !== undefined) {
     return repeatRun(command, { ...options, repeat, warmup })

@@ -2,7 +2,10 @@
 
 // Prints status lines to stderr and results to stdout.
 
-const { FAILED } = require('../exit-codes.js')
+const { isDefect } = require('../../lib/errors/defect.js')
+const { isWrongUsage } = require('../../lib/errors/wrong-usage.js')
+const { FAILED, WRONG_USAGE } = require('../exit-codes.js')
+const { messageOf, stackOf } = require('./error-text.js')
 const { printable } = require('./format.js')
 
 /** The addon knows stdout by this path. */
@@ -49,7 +52,7 @@ function printResult(text) {
 function onStdoutError(error) {
   // The reader has read enough, as in `| head`.
   if (error.code === 'EPIPE') return
-  fail(`the result cannot be printed: ${messageOf(error)}`)
+  failWith(error, { before: 'the result cannot be printed: ' })
 }
 
 /** Prints why nothing could be done, and sets the exit code. @param {string} text */
@@ -58,10 +61,29 @@ function fail(text, exitCode = FAILED) {
   process.exitCode = exitCode
 }
 
-/** Returns an error's message without its stack. @param {unknown} error */
-function messageOf(error) {
-  const text = error instanceof Error ? error.message : String(error)
-  return text.replace(/^cpu-prof: /, '')
+/**
+ * Prints why nothing could be done, and sets the exit code: that of wrong usage, that of a failure, or the one
+ * that is given. A defect is a failure whatever is given.
+ * @param {unknown} error @param {{ exitCode?: number } & Around} [options]
+ */
+function failWith(error, { exitCode, ...around } = {}) {
+  printError(error, around)
+  const usual = isWrongUsage(error) ? WRONG_USAGE : FAILED
+  process.exitCode = isDefect(error) ? FAILED : (exitCode ?? usual)
+}
+
+/** Ends the process for an error that nobody has caught. @param {unknown} error */
+function endWith(error) {
+  failWith(error)
+  process.exit()
+}
+
+/** @typedef {{ before?: string, after?: string }} Around what stands beside the message of an error */
+
+/** Prints an error. @param {unknown} error @param {Around} [around] */
+function printError(error, { before = '', after = '' } = {}) {
+  printStatus(`${before}${messageOf(error)}${after}`)
+  for (const line of stackOf(error)) writeStderr(`${printable(line)}\n`)
 }
 
 /**
@@ -83,6 +105,8 @@ module.exports = {
   printPaths,
   printResult,
   fail,
-  messageOf,
+  failWith,
+  endWith,
+  printError,
   printProblems,
 }

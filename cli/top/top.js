@@ -5,7 +5,9 @@
 const { Follower } = require('../live/follower.js')
 const { withSignalCleanup } = require('../terminal/cleanup.js')
 const { workingDirectory } = require('../terminal/format.js')
-const { fail, messageOf, printResult } = require('../terminal/output.js')
+const { isDefect } = require('../../lib/errors/defect.js')
+const { messageOf } = require('../terminal/error-text.js')
+const { failWith, printResult } = require('../terminal/output.js')
 const { screen } = require('../terminal/width.js')
 const { DEFAULTS, isLabel, press } = require('./choices.js')
 const { renderPlain, renderScreen, tableRows } = require('./render.js')
@@ -48,7 +50,7 @@ async function top(words, { by, sort, seconds, count, tree, ...selection }) {
     if (count === undefined && hasScreen()) await showScreen(watched, choices)
     else await printLooks(watched, choices, count)
   } catch (error) {
-    fail(messageOf(error))
+    failWith(error)
   }
 }
 
@@ -71,6 +73,8 @@ class Watched {
       const next = await this.follower.look({ ...this.selection, by, seconds, limit })
       this.shown = { title, view: next, at: new Date() }
     } catch (error) {
+      // Its words have no room in a screen.
+      if (isDefect(error)) throw error
       this.shown = { title, view, problem: messageOf(error) }
     }
     const { user, system } = process.cpuUsage(before)

@@ -5,6 +5,7 @@
 const crypto = require('node:crypto')
 const fs = require('node:fs')
 const path = require('node:path')
+const { isDefect } = require('../../../lib/errors/defect.js')
 const { NO_EXTENSIONS, checkFiles, loadDuckdb } = require('../duckdb.js')
 const { listLiteral, literal } = require('../query/dialects.js')
 
@@ -80,6 +81,7 @@ async function withDuckdb(folder, work) {
       connection.closeSync()
     }
   } catch (error) {
+    if (isDefect(error)) throw error
     throw new Error(
       error instanceof Error ? error.message.trimEnd().split('\n', 1)[0] : String(error),
     )

@@ -2,6 +2,8 @@
 
 // Chooses the runs of a question: options and selectors, as conditions of SQL with bound values.
 
+const { WrongUsage } = require('../../../lib/errors/wrong-usage.js')
+
 /**
  * What chooses runs.
  * @typedef {object} Choice
@@ -74,7 +76,7 @@ function momentOf(text, now, isEnd) {
   if (unit !== undefined) return now - Number(number) * UNITS[unit]
   const day = DAY.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
   if (Number.isNaN(day) || dayOf(day) !== text) {
-    throw new TypeError(
+    throw new WrongUsage(
       `'${text}' is no time; use a day such as 2026-11-01, or 30d, 2w, 12h before now`,
     )
   }
@@ -113,7 +115,7 @@ function parseSelector(text, common = {}) {
 
 /** @param {string} text @param {string} part */
 function wrong(text, part) {
-  return new TypeError(
+  return new WrongUsage(
     `the selector '${text}' has a part that is none: '${part}'; selectors are such as branch=main, ` +
       'commit=1a2b3c, job=build, host=ci-1, date=2026-11-01..2026-11-07, last=50, joined by commas',
   )

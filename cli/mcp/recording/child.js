@@ -10,6 +10,7 @@ const { newDirName } = require('../../run/prepare/output-dir.js')
 const { record } = require('../../run/record.js')
 const { recordRuns } = require('../../run/run.js')
 const { endAs } = require('../../run/watch/child.js')
+const { endWith } = require('../../terminal/output.js')
 
 /** @param {string} runs the folder of all runs @param {number} repeat @param {string[]} command */
 async function main(runs, repeat, command) {
@@ -30,4 +31,5 @@ async function main(runs, repeat, command) {
   process.stdin.destroy()
 }
 
-main(process.argv[2], Number(process.argv[3]), process.argv.slice(4))
+process.on('uncaughtException', endWith)
+main(process.argv[2], Number(process.argv[3]), process.argv.slice(4)).catch(endWith)

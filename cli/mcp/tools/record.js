@@ -51,6 +51,9 @@ module.exports = {
   async answer({ command, cwd = '.', timeoutSeconds, repeat }, call) {
     const { root, recorder } = call
     if (command[0] === '') throw new Refusal('the command is empty')
+    if (command.some((/** @type {string} */ word) => word.includes('\0'))) {
+      throw new Refusal('no program can get a word with a null character')
+    }
     const started = performance.now()
     const recording = await recorder.record({
       command,

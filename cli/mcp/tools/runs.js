@@ -4,6 +4,8 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
+const { isDefect } = require('../../../lib/errors/defect.js')
+const { messageOf } = require('../../terminal/error-text.js')
 const { formatCount, formatTime } = require('../../terminal/format.js')
 const { readRun } = require('../overview.js')
 const { Refusal } = require('../root.js')
@@ -54,7 +56,8 @@ async function describe(name, root) {
     const text = `${name}: ${formatTime(durationMs)}, ${command}${sentence ? `: ${sentence}` : ''}`
     return { text, data: { run: name, durationMs, command, processes: processes.length, sentence } }
   } catch (error) {
-    const problem = error instanceof Refusal ? error.message : 'it cannot be read'
+    const isTold = error instanceof Refusal || isDefect(error)
+    const problem = isTold ? messageOf(error) : 'it cannot be read'
     return { text: `${name}: ${problem}`, data: { run: name, problem } }
   }
 }

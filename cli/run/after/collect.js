@@ -7,7 +7,7 @@ const { merge } = require('../../../index.js')
 const { TRACE } = require('../../../lib/settings.js')
 const { withCleanup } = require('../../terminal/cleanup.js')
 const { formatCount, formatPath, workingDirectory } = require('../../terminal/format.js')
-const { printStatus, writeStderr, messageOf, printProblems } = require('../../terminal/output.js')
+const { printError, printStatus, writeStderr, printProblems } = require('../../terminal/output.js')
 const { progress } = require('../../terminal/progress.js')
 const { createFolder } = require('../prepare/output-dir.js')
 const { addToLake } = require('./lake.js')
@@ -64,7 +64,7 @@ async function collectRun(all, run) {
   } catch (error) {
     await addToLake(recordings, run)
     const place = formatPath(moveToFinalDir(complete, run), cwd)
-    printStatus(`no trace: ${messageOf(error)}; the recordings are in ${place}`)
+    printError(error, { before: 'no trace: ', after: `; the recordings are in ${place}` })
     return
   }
   printProblems(merged)
@@ -95,7 +95,7 @@ function moveToFinalDir(files, { finalDir, recordingsDir, isHidden }) {
     moveFiles(files, recordingsDir.path, finalDir)
     return finalDir
   } catch (error) {
-    printStatus(`the recordings cannot be moved into ${finalDir}: ${messageOf(error)}`)
+    printError(error, { before: `the recordings cannot be moved into ${finalDir}: ` })
     return recordingsDir.path
   }
 }

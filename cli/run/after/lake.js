@@ -3,7 +3,7 @@
 // Adds a run to a lake at its end. Whatever goes wrong there is one line, and changes nothing else.
 
 const { formatPath, workingDirectory } = require('../../terminal/format.js')
-const { printStatus, messageOf } = require('../../terminal/output.js')
+const { printError, printStatus } = require('../../terminal/output.js')
 
 /**
  * Adds the run, if a lake is named. Never throws.
@@ -26,9 +26,10 @@ async function addToLake(recordings, run) {
     if (tellsLake) printStatus(addedText(added, name))
   } catch (error) {
     const place = formatPath(finalDir, cwd)
-    printStatus(
-      `not added to the lake ${name}: ${messageOf(error)}; to add it later: cpu-prof lake add ${place} --to ${name}`,
-    )
+    printError(error, {
+      before: `not added to the lake ${name}: `,
+      after: `; to add it later: cpu-prof lake add ${place} --to ${name}`,
+    })
   }
 }
 

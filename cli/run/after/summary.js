@@ -14,7 +14,7 @@ const {
   formatPath,
   printable,
 } = require('../../terminal/format.js')
-const { printStatus, writeStderr, messageOf } = require('../../terminal/output.js')
+const { printError, printStatus, writeStderr } = require('../../terminal/output.js')
 const { screen } = require('../../terminal/width.js')
 const { quotePath } = require('../../terminal/shell.js')
 
@@ -41,7 +41,7 @@ async function printReport(recordings, cwd, { sourceMaps, symbols }, printedNote
     for (const note of result.notes) if (!printedNotes.includes(note)) printStatus(note)
     writeStderr(`\n${renderText(result, { columns, lines, colours, cwd })}\n`)
   } catch (error) {
-    printStatus(`no report: ${messageOf(error)}`)
+    printError(error, { before: 'no report: ' })
   }
 }
 
@@ -58,7 +58,7 @@ async function writePage(recordings, cwd, { html, quiet, sourceMaps, symbols }) 
     await writeHtml(html, () => pageData(recordings, { sourceMaps, symbols }))
     if (!quiet) writeStderr(`page: ${printable(formatPath(html, cwd))}\n`)
   } catch (error) {
-    printStatus(`no page: ${messageOf(error)}`)
+    printError(error, { before: 'no page: ' })
   }
 }
 

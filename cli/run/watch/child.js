@@ -5,7 +5,7 @@
 const fs = require('node:fs')
 const exitCodes = require('../../exit-codes.js')
 const system = require('../../system/index.js')
-const { fail } = require('../../terminal/output.js')
+const { fail, failWith } = require('../../terminal/output.js')
 const { quote } = require('../../terminal/shell.js')
 
 /** @typedef {{ pid?: number, code: number | null, signal: NodeJS.Signals | null }} Ending */
@@ -50,9 +50,9 @@ function runToEnd([file, ...args], env, onStart, { stdio = 'inherit', stop } = {
 }
 
 /** Says why a command could not be started, and sets the exit code. @param {string} file @param {NodeJS.ErrnoException} error */
-function failToStart(file, { code, message }) {
-  if (code === 'ENOENT') fail(notFound(file), exitCodes.NOT_FOUND)
-  else fail(`${file} cannot be run: ${message}`, exitCodes.CANNOT_EXECUTE)
+function failToStart(file, error) {
+  if (error.code === 'ENOENT') fail(notFound(file), exitCodes.NOT_FOUND)
+  else failWith(error, { before: `${file} cannot be run: `, exitCode: exitCodes.CANNOT_EXECUTE })
 }
 
 /** @param {string} file */

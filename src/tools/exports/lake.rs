@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::selection::JsSelection;
-use super::work::{Work, json, paths};
+use super::work::{Work, error_for_user, json, paths};
 use crate::lake::tables::lake_tables as write_tables;
 use crate::read::selection::Selection;
 use cpu_prof_fleet::lake::handle::Lake;
@@ -25,7 +25,7 @@ pub(crate) fn open(
     variables: HashMap<String, String>,
 ) -> Result<External<Arc<Lake>>> {
     let lake = Lake::of(lake, variables.into_iter().collect());
-    lake.map(|lake| External::new(Arc::new(lake))).map_err(|error| Error::from_reason(error.0))
+    lake.map(|lake| External::new(Arc::new(lake))).map_err(|error| error_for_user(error.0))
 }
 
 /// Returns whether a lake is in an object store.

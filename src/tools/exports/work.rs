@@ -1,4 +1,4 @@
-//! Work on other threads, whose result is JSON.
+//! Work on other threads, whose result is JSON, and the errors that JavaScript gets on purpose.
 #![allow(unsafe_code)] // napi's macros write it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,15 +25,18 @@ impl Task for Work {
     fn compute(&mut self) -> Result<String> {
         let work = self.0.take().ok_or_else(|| Error::from_reason("the work has run already"))?;
         // A panic here would end the program.
-        let result = catch_unwind(AssertUnwindSafe(work));
-        result
-            .unwrap_or_else(|_| Err("an internal error happened; please report it".into()))
-            .map_err(Error::from_reason)
+        catch_unwind(AssertUnwindSafe(work)).map_err(panic_to_error)?.map_err(error_for_user)
     }
 
     fn resolve(&mut self, _env: Env, json: String) -> Result<String> {
         Ok(json)
     }
+}
+
+/// Returns an error with a message for the user. By the beginning of the message, JavaScript knows the error from
+/// a caught panic, which is a defect.
+pub(super) fn error_for_user(message: impl AsRef<str>) -> Error {
+    Error::from_reason(format!("cpu-prof: {}", message.as_ref()))
 }
 
 /// Returns the paths that texts are.
@@ -44,4 +47,18 @@ pub(crate) fn paths(texts: Vec<String>) -> Vec<PathBuf> {
 /// Returns a value as JSON.
 pub(crate) fn json(value: &impl serde::Serialize) -> WorkResult {
     serde_json::to_string(value).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn javascript_knows_a_panic_from_an_error_for_the_user() {
+        let reason = |work: fn() -> WorkResult| {
+            Work(Some(Box::new(work))).compute().map_err(|error| error.reason).unwrap_err()
+        };
+        assert_eq!(reason(|| Err("the disk is full".into())), "cpu-prof: the disk is full");
+        assert_eq!(reason(|| panic!("a list is empty")), "a list is empty");
+    }
 }

@@ -11,6 +11,7 @@ use napi_derive::napi;
 use serde::{Deserialize, Serialize};
 
 use crate::exports::selection::JsSelection;
+use crate::exports::work::error_for_user;
 use crate::push::names::ProfileNames;
 use crate::push::payload::EncodedProfile;
 use crate::push::reader::{PushReader, PushStep, WindowBegin, WindowOptions};
@@ -63,16 +64,14 @@ impl Task for PushWork {
 
     fn compute(&mut self) -> Result<ReadStep> {
         // A panic here would end the program.
-        let result = catch_unwind(AssertUnwindSafe(|| {
+        let result = catch_unwind(AssertUnwindSafe(|| -> std::result::Result<_, String> {
             let mut reader = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             let step = reader.next()?;
             let news = PushNews { notes: reader.notes(), failed: reader.failed() };
             let news = serde_json::to_string(&news).map_err(|error| error.to_string())?;
             Ok(ReadStep { step, news })
         }));
-        result
-            .unwrap_or_else(|_| Err("an internal error happened; please report it".to_owned()))
-            .map_err(Error::from_reason)
+        result.map_err(panic_to_error)?.map_err(error_for_user)
     }
 
     fn resolve(&mut self, _env: Env, ReadStep { step, news }: ReadStep) -> Result<JsPushStep> {
@@ -113,7 +112,7 @@ pub(crate) fn push_reader(
     let options: ReaderOptions =
         serde_json::from_str(&options).map_err(|error| Error::from_reason(error.to_string()))?;
     let environment = PushEnvironment::read(|name| variables.get(name).cloned());
-    let PushEnvironment { service, mut tags, .. } = environment.map_err(Error::from_reason)?;
+    let PushEnvironment { service, mut tags, .. } = environment.map_err(error_for_user)?;
     tags.extend(options.tags);
     let options = WindowOptions {
         kind: options.kind,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
-use crate::exports::work::Work;
+use crate::exports::work::{Work, error_for_user};
 use cpu_prof_fleet::push::environment::{ADDRESS, PushEnvironment};
 use cpu_prof_fleet::push::options::PushOptions;
 use cpu_prof_fleet::push::query::PushMeta;
@@ -27,14 +27,14 @@ pub(crate) fn open(
     let mut options: PushOptions = serde_json::from_str(&options)
         .map_err(|_| Error::from_reason("the options of the sender have a wrong form"))?;
     let environment = PushEnvironment::read(|name| variables.get(name).cloned());
-    let environment = environment.map_err(Error::from_reason)?;
+    let environment = environment.map_err(error_for_user)?;
     environment.complete(&mut options);
     let url = url.or(environment.url).ok_or_else(|| {
-        Error::from_reason(format!(
+        error_for_user(format!(
             "no server is named: use --to http://localhost:4040, or set {ADDRESS}"
         ))
     })?;
-    let sender = Sender::open(&url, &options).map_err(Error::from_reason)?;
+    let sender = Sender::open(&url, &options).map_err(error_for_user)?;
     Ok(External::new(Arc::new(sender)))
 }
 
