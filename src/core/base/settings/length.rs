@@ -32,7 +32,7 @@ pub fn parse(text: &str) -> Option<Duration> {
     let (_, unit) = UNITS.iter().find(|(name, _)| *name == unit)?;
     let (whole, decimals) = number.split_once('.').unwrap_or((number, "0"));
     let whole: u64 = amount::whole_number(whole)?;
-    if decimals.is_empty() || !decimals.bytes().all(|byte| byte.is_ascii_digit()) {
+    if !decimals.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
     let decimals = &decimals[..decimals.len().min(DECIMALS)];
@@ -44,18 +44,18 @@ pub fn parse(text: &str) -> Option<Duration> {
     })
 }
 
-/// Returns the length that a text names, if it is allowed. The error is what is allowed, as the object of a
-/// sentence; `example` is one more than those of the message.
+/// Returns the length that a text names, if it is allowed. The error says what is allowed, as a part of a
+/// sentence, with the examples.
 pub(super) fn within(
     text: &str,
     allowed: &RangeInclusive<Duration>,
-    example: &str,
+    examples: &str,
 ) -> Result<Duration, String> {
     parse(text).filter(|length| allowed.contains(length)).ok_or_else(|| {
         let units: Vec<&str> = UNITS.iter().map(|(name, _)| *name).collect();
         let (last, others) = units.split_last().unwrap_or((&"", &[]));
         format!(
-            "a time such as {example} ({} or {last}), from {} to {}",
+            "a time such as {examples} ({} or {last}), from {} to {}",
             others.join(", "),
             format(*allowed.start()),
             format(*allowed.end()),
@@ -66,7 +66,8 @@ pub(super) fn within(
 /// Returns the shortest text of a length: in the largest unit in which the number is whole.
 fn format(length: Duration) -> String {
     let nanos = length.as_nanos();
-    let largest = UNITS.iter().rev().find(|(_, unit)| nanos >= *unit && nanos % unit == 0);
+    let largest =
+        UNITS.iter().rev().find(|(_, unit)| nanos >= *unit && nanos.is_multiple_of(*unit));
     match largest {
         Some((name, unit)) => format!("{}{name}", nanos / unit),
         None => {
