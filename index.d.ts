@@ -38,8 +38,8 @@ export interface Options {
   maxNodes?: number
   /**
    * Kinds of events, separated by commas: `cpu`, which is always among them, `gc`, `memory`, `loop`,
-   * `timings`, `processes`, `http`, `typescript`, `native`. Default: `CPU_PROF_CATEGORIES`, or else all but
-   * the last three.
+   * `timings`, `processes`, `http`, `typescript`, `native`; after a plus sign, those beside the default:
+   * `+http`. Default: `CPU_PROF_CATEGORIES`, or else `cpu,gc,memory,loop,timings,processes`.
    */
   categories?: string
   /**
@@ -49,9 +49,9 @@ export interface Options {
    */
   maxSize?: string
   /**
-   * Time that is kept of a thread's recording, such as `'10m'` (`s`, `m` or `h`). The recording
-   * continues in further files, and a file is removed once its end is older. Only with the format
-   * `trace`. Default: `CPU_PROF_KEEP`, or else all.
+   * Length of time that is kept of a thread's recording, such as `'10m'` (`ms`, `s`, `m`, `h`, `d` or `w`; from
+   * `1s`). The recording continues in further files, and a file is removed once its end is older. Only with the
+   * format `trace`. Default: `CPU_PROF_KEEP`, or else all.
    */
   keep?: string
   /**
@@ -67,9 +67,14 @@ export interface Options {
    * `CPU_PROF_SOCKET`, or else a folder of the user.
    */
   socket?: string
-  /** Length of a recording that a condition starts. Default: `CPU_PROF_FOR`, or else `'30s'`. */
+  /**
+   * Length of a recording that a condition starts, `'100ms'` to `'1d'`. Default: `CPU_PROF_FOR`, or else `'30s'`.
+   */
   for?: string
-  /** Shortest time from the end of such a recording to the next. Default: `CPU_PROF_EVERY`, or else `'10m'`. */
+  /**
+   * Shortest time from the end of such a recording to the next, `'100ms'` to `'1d'`. Default: `CPU_PROF_EVERY`, or
+   * else `'10m'`.
+   */
   every?: string
   /**
    * The most such recordings that are kept: the files of the oldest are removed. Default:

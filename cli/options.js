@@ -5,7 +5,7 @@
 const { InvalidArgumentError, Option } = require('commander')
 const { loadTools } = require('../lib/addon.js')
 const { isDefect } = require('../lib/errors/defect.js')
-const { settingsOf } = require('../lib/settings.js')
+const { RUN_FOLDER, settingsOf } = require('../lib/settings.js')
 const { FAILED } = require('./exit-codes.js')
 const { messageOf } = require('./terminal/error-text.js')
 
@@ -15,6 +15,9 @@ const { messageOf } = require('./terminal/error-text.js')
 const INPUTS = 'files and folders; - is stdin'
 /** Settings of when a process starts to record by itself. */
 const STARTS = ['start', 'for', 'every', 'maxRecordings', 'socket']
+
+/** The longest recording that a process is asked for. */
+const LONGEST_RECORDING = '31d'
 
 /** Letters that a kind and a mistyped kind have in common at least. */
 const ALIKE = 3
@@ -26,8 +29,8 @@ function addFilters(command, { hasSlice = true } = {}) {
     'from the end'
   const place = 'a function with this text in its name or its path:line'
   const slice = [
-    new Option('--from <time>', start).argParser(parseTime),
-    new Option('--to <time>', 'end of the slice, likewise').argParser(parseTime),
+    new Option('--from <time>', start).argParser(parseMoment),
+    new Option('--to <time>', 'end of the slice, likewise').argParser(parseMoment),
   ]
   const options = [
     ...(hasSlice ? slice : []),
@@ -113,12 +116,18 @@ function checkLabel(text) {
 }
 
 /** Returns milliseconds; negative ones count from the end. @param {string} text */
-function parseTime(text) {
-  const match = /^(-?\d+(?:\.\d+)?)(ms|s)?$/.exec(text)
-  if (match === null) {
+function parseMoment(text) {
+  const isFromEnd = text.startsWith('-')
+  const ms = parseNumberOrLength(isFromEnd ? text.slice(1) : text)
+  if (ms === null) {
     throw new InvalidArgumentError('Use a time such as 1500, 1500ms, 1.5s, or -10s from the end.')
   }
-  return Number(match[1]) * (match[2] === 's' ? 1000 : 1)
+  return isFromEnd ? -ms : ms
+}
+
+/** Returns milliseconds; null for a text that is neither their number nor a length of time. @param {string} text @returns {number | null} */
+function parseNumberOrLength(text) {
+  return loadTools().cpuProfLengthMs(/\d$/.test(text) ? `${text}ms` : text)
 }
 
 /** @param {string} text */
@@ -127,15 +136,35 @@ function parseCount(text) {
   return Number(text)
 }
 
-/** Milliseconds of the units of a length of time. @type {Record<string, number>} */
-const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+/**
+ * Adds an option whose value is a length of time, in whole milliseconds.
+ * @param {Command} command @param {string} flag @param {string} help
+ * @param {object} [bounds] lengths
+ * @param {string} [bounds.least] @param {string} [bounds.most]
+ * @param {string} [bounds.usual] the default @param {string} [bounds.usualHelp] the default in the help
+ */
+function addLength(command, flag, help, bounds = {}) {
+  const { least = '1ms', most, usual, usualHelp = usual } = bounds
+  /** Returns milliseconds. @param {string} text */
+  const parse = (text) => {
+    const [ms, leastMs, mostMs] = [text, least, most ?? text].map(roundedMs)
+    if (ms >= leastMs && ms <= mostMs) return ms
+    const limits = most === undefined ? `from ${least}` : `from ${least} to ${most}`
+    throw new InvalidArgumentError(`Use a length such as 10s, 500ms, 5m, 1h or 7d, ${limits}.`)
+  }
+  const option = new Option(flag, help).argParser(parse)
+  if (usual === undefined) return command.addOption(option)
+  const name = option.attributeName()
+  // The help of the command needs no addon, so the default is read when the command is called.
+  return command.addOption(option.default(usual, usualHelp)).hook('preAction', () => {
+    if (command.getOptionValueSource(name) !== 'default') return
+    command.setOptionValueWithSource(name, parse(usual), 'default')
+  })
+}
 
-/** Returns milliseconds. @param {string} text */
-function parseLength(text) {
-  const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? []
-  const ms = Math.round(Number(number) * UNITS[unit])
-  if (!(ms > 0)) throw new InvalidArgumentError('Use a length such as 10s, 500ms, 5m or 1h.')
-  return ms
+/** Returns milliseconds; NaN for a text that is not a length of time. @param {string} text @returns {number} */
+function roundedMs(text) {
+  return Math.round(loadTools().cpuProfLengthMs(text) ?? Number.NaN)
 }
 
 /** Adds the options that choose running processes. @param {Command} command */
@@ -160,9 +189,10 @@ function addSettings(program, command, { without = [], hasDefaults = true } = {}
   /** @type {Record<string, string>} */
   const settings = {}
   completeWhenCalled(program, command, (addon) => {
-    for (const { name, flag, help, default: value } of settingsOf(addon)) {
+    for (const { name, flag, help, default: usual } of settingsOf(addon)) {
       if (flag === null || without.includes(name)) continue
-      const text = value === '' || !hasDefaults ? help : `${help} (default: ${value})`
+      const value = name === 'dir' ? RUN_FOLDER : usual
+      const text = hasDefaults ? `${help} (default: ${value})` : help
       command.option(flag, text, (given) => {
         if (name !== 'dir') settings[name] = given
         return given
@@ -198,8 +228,10 @@ function completeWhenCalled(program, command, complete) {
 
 module.exports = {
   INPUTS,
+  LONGEST_RECORDING,
   STARTS,
   addFilters,
+  addLength,
   addSettings,
   addTargets,
   completeWhenCalled,
@@ -208,7 +240,7 @@ module.exports = {
   kindOption,
   listOption,
   parseCount,
-  parseLength,
+  parseNumberOrLength,
   quietOption,
   sourceMapsOption,
   symbolsOption,

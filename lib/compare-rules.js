@@ -2,6 +2,7 @@
 
 // Rules of a comparison: how much slower something may become.
 
+const { loadTools } = require('./addon.js')
 const { WrongUsage } = require('./errors/wrong-usage.js')
 
 /** Measures of the whole run, by their names in rules. */
@@ -26,9 +27,8 @@ const MEASURES = {
   ...{ rule: 'self', plugin: 'self', loader: 'self', transform: 'self', test: 'self' },
 }
 const NAMED = mapOf(MEASURES)
-/** Milliseconds or bytes of a unit. */
-const UNITS = mapOf({ ms: 1, s: 1000, kB: 1e3, MB: 1e6, GB: 1e9 })
-const BYTES = new Set(['kB', 'MB', 'GB'])
+/** Bytes of a unit. */
+const BYTES = mapOf({ kB: 1e3, MB: 1e6, GB: 1e9 })
 
 /** Returns a map of an object's own values, in which a rule finds no `constructor`. @template T @param {Record<string, T>} values */
 function mapOf(values) {
@@ -62,15 +62,20 @@ function parseRule(text, shares) {
     )
   }
   const isRelative = unit === '%'
-  const size = isRelative ? 1 / 100 : UNITS.get(unit)
-  if (size === undefined || (!isRelative && BYTES.has(unit) !== (measure === 'memory'))) {
-    throw wrong(text, `has a wrong unit: ${unit}`)
-  }
+  const limit = isRelative ? Number(number) / 100 : limitOf(number, unit, measure)
+  if (limit === undefined) throw wrong(text, `has a wrong unit: ${unit}`)
   if (shares && !isRelative && (measure === 'self' || measure === 'total')) {
     throw wrong(text, 'needs a percentage, because shares are compared')
   }
   const kind = name === undefined ? 'total' : what
-  return { text, kind, name, measure, limit: Number(number) * size, isRelative }
+  return { text, kind, name, measure, limit, isRelative }
+}
+
+/** Returns bytes of memory, and milliseconds of all else; undefined for another unit. @param {string} number @param {string} unit @param {string} measure @returns {number | undefined} */
+function limitOf(number, unit, measure) {
+  if (measure !== 'memory') return loadTools().cpuProfLengthMs(`${number}${unit}`) ?? undefined
+  const bytes = BYTES.get(unit)
+  return bytes === undefined ? undefined : Number(number) * bytes
 }
 
 /** @param {string} text @param {string} problem */

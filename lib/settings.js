@@ -4,6 +4,8 @@
 
 /** The folder in the working directory where runs without a `dir` are, each in a folder of its own. */
 const RUNS = 'profiles'
+/** The folder of one of them, for help. */
+const RUN_FOLDER = `${RUNS}/<date.time.pid>`
 
 /** What the names of traces end with that recordings write. */
 const TRACE = '.trace.json'
@@ -15,7 +17,7 @@ const TRACE = '.trace.json'
  * @property {string | null} variable its environment variable; null for a setting in code alone
  * @property {string | null} flag its option on the command line, with a name for the value
  * @property {string} help the option's description
- * @property {string} default as the help tells it
+ * @property {string} default value without one, or what happens then
  */
 
 /** Returns all settings. @param {any} addon either one @returns {Setting[]} */
@@ -36,4 +38,4 @@ function variablesIn(env) {
   return /** @type {Record<string, string>} */ (Object.fromEntries(given))
 }
 
-module.exports = { RUNS, TRACE, settingsOf, variableOf, flagOf, variablesIn }
+module.exports = { RUNS, RUN_FOLDER, TRACE, settingsOf, variableOf, flagOf, variablesIn }

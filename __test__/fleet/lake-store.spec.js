@@ -261,7 +261,7 @@ test('wrong variables are named, without their values', async () => {
   const token = await wrong({ AWS_SESSION_TOKEN: 'naïve token' })
   assert.match(token, /AWS_SESSION_TOKEN has characters/)
   const time = await wrong({ AWS_TIMEOUT: 'soon' })
-  assert.match(time, /AWS_TIMEOUT is no time/)
+  assert.match(time, /AWS_TIMEOUT is not valid: set a time such as 30s or 500ms/)
   const flag = await wrong({ AWS_ALLOW_HTTP: SECRET })
   assert.match(flag, /its address is http:/)
   const half = await wrong({ AWS_SECRET_ACCESS_KEY: '' })

@@ -136,6 +136,11 @@ test('rules are broken by what exceeds them beyond the noise', async () => {
       [rules[3], false, undefined],
     ],
   )
+  const minutes = await compare(base, head, { failOn: ['total>0.0005m', 'total>0.002m'] })
+  assert.deepEqual(
+    minutes.rules.map(({ broken }) => broken),
+    [true, false],
+  )
 
   const failing = await cli([
     'compare',

@@ -114,6 +114,7 @@ test('wrong usage is told before anything is read', async () => {
     [['--to', `http://user:${SECRET}@example.org`], /https/],
     [['--to', 'http://localhost:1', '--tag', 'x'], pattern`${messages.keyAndValue}`],
     [['--to', 'http://localhost:1', '--every', '10'], /Use a length/],
+    [['--to', 'http://localhost:1', '--every', '25d'], /from 1ms to 24d/],
     [['--to', 'http://localhost:1', '--as', 'zipkin'], /Allowed choices/],
     [['--to', 'https://localhost:1'], /CPU_PROF_PUSH_HEADERS/, { CPU_PROF_PUSH_HEADERS: SECRET }],
     [['--to', 'https://localhost:1'], /CPU_PROF_PUSH_CA/, { CPU_PROF_PUSH_CA: '/missing.pem' }],

@@ -62,7 +62,7 @@ pub(super) fn write(session: &Session, _: &str, out: &mut dyn Write) -> io::Resu
     variable: Some("CPU_PROF_MADE_UP"),
     flag: Some("--made-up <n>"),
     help: "a made-up number",
-    default: "7",
+    default: Value("7"),
 };
 
 pub static SETTINGS: [&Setting; 19] = [&MADE,`,

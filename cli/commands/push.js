@@ -3,10 +3,10 @@
 // The command `cpu-prof push`: its options and its help.
 
 const { InvalidArgumentError, Option } = require('commander')
-const { INPUTS, addFilters, examples, parseLength, quietOption } = require('../options.js')
+const { INPUTS, addFilters, addLength, examples, quietOption } = require('../options.js')
 
-/** Length of a window, milliseconds. */
-const WINDOW_MS = 10_000
+/** The longest window: a timer of Node takes no more than 24 days. */
+const LONGEST = '24d'
 
 /** @param {import('commander').Command} program */
 function define(program) {
@@ -35,12 +35,8 @@ function define(program) {
       'name of the service (default: CPU_PROF_PUSH_SERVICE, or the process)',
     )
     .option('--tag <key=value>', 'a label of all profiles; several times for several', collectTag)
-    .addOption(
-      new Option('--every <time>', 'length of a window')
-        .argParser(parseLength)
-        .default(WINDOW_MS, '10s'),
-    )
-    .option('--follow', 'send what is recorded from now on, until all recordings have ended')
+  addLength(command, '--every <length>', 'length of a window', { usual: '10s', most: LONGEST })
+  command.option('--follow', 'send what is recorded from now on, until all recordings have ended')
   addFilters(command, { hasSlice: false })
     .option('--json', 'print JSON: what was sent')
     .addOption(quietOption())

@@ -3,7 +3,14 @@
 // The command `cpu-prof report`: its options and its help.
 
 const { InvalidArgumentError, Option } = require('commander')
-const { INPUTS, addFilters, examples, kindOption, parseCount } = require('../options.js')
+const {
+  INPUTS,
+  addFilters,
+  examples,
+  kindOption,
+  parseCount,
+  parseNumberOrLength,
+} = require('../options.js')
 
 /** What the tables of `--by` are of. */
 const KINDS = /** @type {const} */ ([
@@ -36,7 +43,7 @@ function define(program) {
     .addOption(new Option('--tree', 'the heaviest paths of the call tree').conflicts('by'))
     .addOption(
       new Option(
-        '--stalls [ms]',
+        '--stalls [time]',
         'the longest times without a turn of the event loop (50 ms and more)',
       )
         .argParser(parseStall)
@@ -77,10 +84,11 @@ function define(program) {
 
 /** Returns milliseconds. @param {string} text */
 function parseStall(text) {
-  if (!/^\d+$/.test(text)) {
-    throw new InvalidArgumentError('Use milliseconds, or put the inputs before --stalls.')
-  }
-  return Number(text)
+  const ms = parseNumberOrLength(text)
+  if (ms !== null) return ms
+  throw new InvalidArgumentError(
+    'Use milliseconds, or a length such as 1.5s, or put the inputs before --stalls.',
+  )
 }
 
 module.exports = { KINDS, define }

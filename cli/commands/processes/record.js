@@ -2,13 +2,14 @@
 
 // The command `cpu-prof record`: its options and its help.
 
-const { Option } = require('commander')
+const { RUN_FOLDER } = require('../../../lib/settings.js')
 const {
+  addLength,
   addSettings,
   addTargets,
   examples,
   inspectorOption,
-  parseLength,
+  LONGEST_RECORDING,
   quietOption,
   sourceMapsOption,
   symbolsOption,
@@ -28,20 +29,14 @@ function define(program) {
         'recordings into one trace for Chrome DevTools, and prints a report to stderr. Ctrl-C ends the ' +
         'recording early and keeps the result.',
     )
-  addTargets(command)
-    .addOption(
-      new Option('--for <length>', 'the length of the recording: 500ms, 10s, 5m')
-        .argParser(parseLength)
-        .default(30_000, '30s'),
-    )
+  const bounds = { usual: '30s', most: LONGEST_RECORDING }
+  const help = 'the length of the recording: 500ms, 10s, 5m'
+  addLength(addTargets(command), '--for <length>', help, bounds)
     .option(
       '-o, --output <file>',
       'the trace; .gz compresses it, - is stdout (default: trace.json in --dir)',
     )
-    .option(
-      '--dir <dir>',
-      'folder of the trace and of the recordings (default: profiles/<date.time.pid>)',
-    )
+    .option('--dir <dir>', `folder of the trace and of the recordings (default: ${RUN_FOLDER})`)
     .option('--html <file>', 'also write a page for a browser, as report --html does')
     .option('--keep-recordings', 'keep the recordings in --dir')
     .addOption(inspectorOption())

@@ -3,11 +3,12 @@
 // The command `cpu-prof start`: its options and its help.
 
 const {
+  addLength,
   addSettings,
   addTargets,
   examples,
   inspectorOption,
-  parseLength,
+  LONGEST_RECORDING,
   STARTS,
 } = require('../../options.js')
 
@@ -20,9 +21,10 @@ function define(program) {
       'Starts to record all threads of running processes. What no option sets, the environment of ' +
         'each process sets. cpu-prof record does all in one: start, stop, merge, report.',
     )
-  addTargets(command)
-    .option('--for <length>', 'end by itself: 30s, 5m', parseLength)
-    .addOption(inspectorOption())
+  const bounds = { most: LONGEST_RECORDING }
+  addLength(addTargets(command), '--for <length>', 'end by itself: 30s, 5m', bounds).addOption(
+    inspectorOption(),
+  )
   const settings = addSettings(program, command, { without: STARTS, hasDefaults: false })
   command
     .action((words, options) =>

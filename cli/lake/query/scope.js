@@ -2,6 +2,7 @@
 
 // Chooses the runs of a question: options and selectors, as conditions of SQL with bound values.
 
+const { loadTools } = require('../../../lib/addon.js')
 const { WrongUsage } = require('../../../lib/errors/wrong-usage.js')
 
 /**
@@ -24,8 +25,6 @@ const { WrongUsage } = require('../../../lib/errors/wrong-usage.js')
 
 const DAY = /^\d{4}-\d\d-\d\d$/
 const MS_PER_DAY = 86_400_000
-/** Milliseconds of the units of a length of time before now. @type {Record<string, number>} */
-const UNITS = { h: MS_PER_DAY / 24, d: MS_PER_DAY, w: 7 * MS_PER_DAY }
 /** Columns that are equal to a value. */
 const FACTS = /** @type {const} */ (['repo', 'branch', 'job', 'host'])
 const SELECTORS = [...FACTS, 'commit', 'date', 'last']
@@ -72,12 +71,14 @@ function scopeOf(choice, side = '', now = Date.now()) {
  */
 function momentOf(text, now, isEnd) {
   if (text === undefined) return undefined
-  const [, number, unit] = /^(\d{1,6})([hdw])$/.exec(text) ?? []
-  if (unit !== undefined) return now - Number(number) * UNITS[unit]
+  const lengthMs = loadTools().cpuProfLengthMs(text)
+  // Days before 1970 have no runs, and those before the year 0 no form.
+  if (lengthMs !== null) return Math.max(0, now - lengthMs)
   const day = DAY.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
   if (Number.isNaN(day) || dayOf(day) !== text) {
     throw new WrongUsage(
-      `'${text}' is no time; use a day such as 2026-11-01, or 30d, 2w, 12h before now`,
+      `'${text}' is not a time for --since, --until or date=; use a day such as 2026-11-01, or a length ` +
+        'of time before now such as 30d, 2w or 12h',
     )
   }
   return isEnd ? day + MS_PER_DAY : day

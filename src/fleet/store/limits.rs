@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// The variable that sets the time of a request: `30s`, `500ms`, or seconds.
-pub(super) const TIME_VARIABLE: &str = "AWS_TIMEOUT";
+/// The variable that sets the time of a request. Lengths such as `500ms` come as numbers of seconds.
+pub const TIME_VARIABLE: &str = "AWS_TIMEOUT";
 
 /// The most bytes of a file, and of any other answer.
 pub(super) const MOST_FILE_BYTES: u64 = 1 << 30;
@@ -31,14 +31,9 @@ impl Default for Limits {
 impl Limits {
     /// Reads the value of the variable. The error is for the user.
     pub(super) fn of(value: &str) -> Result<Self, String> {
-        let (digits, unit) = match value.strip_suffix("ms") {
-            Some(digits) => (digits, 0.001),
-            None => (value.strip_suffix('s').unwrap_or(value), 1.0),
-        };
-        let seconds = digits.parse::<f64>().map(|number| number * unit);
-        let whole = seconds.ok().filter(|seconds| (0.001..=86400.0).contains(seconds));
-        let whole = whole.map(Duration::from_secs_f64).ok_or_else(|| {
-            format!("{TIME_VARIABLE} is no time from 1ms to 86400s: set 30s or 500ms")
+        let seconds = value.parse().ok().filter(|seconds| (0.001..=86400.0).contains(seconds));
+        let whole = seconds.map(Duration::from_secs_f64).ok_or_else(|| {
+            format!("{TIME_VARIABLE} is not valid: set a time such as 30s or 500ms, from 1ms to 1d")
         })?;
         Ok(Self { connect: whole.min(Self::default().connect), whole })
     }
@@ -59,20 +54,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_have_units() {
-        for (value, ms) in [("2", 2000), ("30s", 30_000), ("500ms", 500), ("0.5", 500)] {
+    fn times_are_seconds() {
+        for (value, ms) in [("2", 2000), ("0.5", 500), ("0.001", 1), ("86400", 86_400_000)] {
             assert_eq!(Limits::of(value).unwrap().whole, Duration::from_millis(ms));
         }
-        assert_eq!(Limits::of("1s").unwrap().connect, Duration::from_secs(1));
-        assert_eq!(Limits::of("90s").unwrap().connect, Duration::from_secs(10));
-        for value in ["", "0", "-1", "1m", "inf", "NaN", "s", "1e9"] {
+        assert_eq!(Limits::of("1").unwrap().connect, Duration::from_secs(1));
+        assert_eq!(Limits::of("90").unwrap().connect, Duration::from_secs(10));
+        for value in ["", "0", "-1", "1x", "inf", "NaN", "s", "1e9", "86401", "1e3s"] {
             assert!(Limits::of(value).is_err(), "{value}");
         }
     }
 
     #[test]
     fn uploads_have_the_time_of_their_size() {
-        let limits = Limits::of("1s").unwrap();
+        let limits = Limits::of("1").unwrap();
         assert_eq!(limits.whole_for(0), Duration::from_secs(1));
         assert_eq!(limits.whole_for(1 << 20), Duration::from_secs(17));
     }

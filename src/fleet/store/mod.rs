@@ -8,3 +8,5 @@ mod http;
 mod limits;
 pub(crate) mod objects;
 mod xml;
+
+pub use self::limits::TIME_VARIABLE;

@@ -14,8 +14,10 @@ use super::selection::JsSelection;
 use super::work::{Work, error_for_user, json, paths};
 use crate::lake::tables::lake_tables as write_tables;
 use crate::read::selection::Selection;
+use cpu_prof_core::base::settings::length;
 use cpu_prof_fleet::lake::handle::Lake;
 use cpu_prof_fleet::lake::wait::wait_for;
+use cpu_prof_fleet::store::TIME_VARIABLE;
 use cpu_prof_fleet::store::failure::LakeError;
 
 /// Reads the address of a lake, `variables` are those of an object store: `AWS_…`. Nothing is opened.
@@ -24,7 +26,7 @@ pub(crate) fn open(
     lake: String,
     variables: HashMap<String, String>,
 ) -> Result<External<Arc<Lake>>> {
-    let lake = Lake::of(lake, variables.into_iter().collect());
+    let lake = Lake::of(lake, variables.into_iter().map(in_seconds).collect());
     lake.map(|lake| External::new(Arc::new(lake))).map_err(|error| error_for_user(error.0))
 }
 
@@ -74,6 +76,15 @@ pub(crate) fn lake_tables(
     })
 }
 
+/// Writes the length of time that a variable has as the number of seconds that `fleet` reads. Leaves what is not
+/// a length: it can be a number already.
+fn in_seconds((name, value): (String, String)) -> (String, String) {
+    let length =
+        Some(&value).filter(|_| name == TIME_VARIABLE).and_then(|value| length::parse(value));
+    let seconds = length.map(|length| length.as_secs_f64().to_string());
+    (name, seconds.unwrap_or(value))
+}
+
 /// Reads a request, and runs what it asks for.
 fn task<R: DeserializeOwned, A: Serialize>(
     lake: &External<Arc<Lake>>,
@@ -86,4 +97,27 @@ fn task<R: DeserializeOwned, A: Serialize>(
         let answer = wait_for(work(&lake, request)).map_err(|error| error.0)?;
         json(&answer)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_a_request_is_a_length_or_a_number_of_seconds() {
+        let read = |value: &str| in_seconds((TIME_VARIABLE.into(), value.into())).1;
+        for (value, seconds) in [
+            ("30s", "30"),
+            ("500ms", "0.5"),
+            ("1ms", "0.001"),
+            ("2m", "120"),
+            ("0.5", "0.5"),
+            ("1000000d", "86400000000"),
+            ("soon", "soon"),
+        ] {
+            assert_eq!(read(value), seconds);
+        }
+        let other = in_seconds(("AWS_REGION".into(), "1m".into()));
+        assert_eq!(other.1, "1m");
+    }
 }

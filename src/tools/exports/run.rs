@@ -13,6 +13,7 @@ use cpu_prof_core::base::build_kind::BUILD;
 use cpu_prof_core::base::path_text::is_local_file;
 use cpu_prof_core::base::settings::config;
 use cpu_prof_core::base::settings::environment::read_config;
+use cpu_prof_core::base::settings::length;
 use cpu_prof_core::base::settings::name_pattern::NamePattern;
 use cpu_prof_core::base::settings::run_folder;
 use cpu_prof_core::base::system::{self, IS_WINDOWS, files, regular_file};
@@ -40,6 +41,13 @@ pub(crate) fn settings() -> String {
 #[napi(js_name = "cpuProfCheckSettings", catch_unwind)]
 pub(crate) fn check_settings(options: HashMap<String, String>) -> Option<String> {
     read_config(|name| options.get(name).cloned(), &[]).err().map(|error| error.to_string())
+}
+
+/// Returns the milliseconds of a length of time such as `500ms` or `1.5h`; nothing for another text.
+#[napi(js_name = "cpuProfLengthMs", catch_unwind)]
+pub(crate) fn length_ms(text: String) -> Option<f64> {
+    const NANOS: f64 = 1e6;
+    length::parse(&text).map(|length| length.as_nanos() as f64 / NANOS)
 }
 
 /// Lets the programs that this process starts inherit these open files, under the same numbers.

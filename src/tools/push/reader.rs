@@ -22,6 +22,9 @@ const SETTLE_US: i64 = 2_000_000;
 /// microseconds.
 const MOST_BLOCKED_US: i64 = 60_000_000;
 
+/// The shortest time between two looks at the recordings, milliseconds.
+const LEAST_WAIT_MS: i64 = 100;
+
 /// A look at this only tells which recordings there are.
 const NO_TIME: LookTime = LookTime::Window(i64::MAX, i64::MAX);
 
@@ -193,7 +196,8 @@ impl PushReader {
             // A program that starts has not written its first samples.
             let can_come = self.follows() && (look.growing > 0 || look.recordings == 0);
             self.has_waited = true;
-            let wait = PushStep::Wait(self.options.window_ms.min(SETTLE_US / 1000));
+            let wait =
+                PushStep::Wait(self.options.window_ms.clamp(LEAST_WAIT_MS, SETTLE_US / 1000));
             return Ok(if can_come { wait } else { PushStep::End });
         };
         let to_us = from_us.saturating_add(self.options.window_ms.saturating_mul(1000));
@@ -202,7 +206,9 @@ impl PushReader {
         let flushed_us = look.flushed_us.max(look.end_us.saturating_sub(MOST_BLOCKED_US));
         let left_us = to_us.saturating_add(SETTLE_US).saturating_sub(flushed_us);
         if is_growing && left_us > 0 {
-            return Ok(PushStep::Wait((left_us / 1000).clamp(100, self.options.window_ms)));
+            return Ok(PushStep::Wait(
+                (left_us / 1000).min(self.options.window_ms).max(LEAST_WAIT_MS),
+            ));
         }
         if look.end_us <= from_us {
             return Ok(PushStep::End);

@@ -115,6 +115,26 @@ fn what_is_no_recording_is_told() {
     assert!(missing.next().is_err());
 }
 
+/// Returns the recording of this process, and the part of it that is there while it grows.
+fn growing() -> (String, String) {
+    let whole = MAIN.replace("\"pid\":4242", &format!("\"pid\":{}", std::process::id()));
+    // Without its last event, the recording of a process that lives can grow.
+    let end = whole.find(r#"{"cat":"disabled-by-default-devtools.timeline","name":"trace.end""#);
+    let growing = whole[..end.unwrap()].trim_end().trim_end_matches(',');
+    let growing = format!("{growing}\n]}}\n");
+    (whole, growing)
+}
+
+#[test]
+fn a_follower_of_short_windows_waits_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut follower = reader(&[dir.path().to_owned()], options(1, true));
+    assert!(matches!(follower.next().unwrap(), PushStep::Wait(100)));
+    fs::write(dir.path().join("a.trace.json"), growing().1).unwrap();
+    assert!(matches!(follower.next().unwrap(), PushStep::Window(list) if list.is_empty()));
+    assert!(matches!(follower.next().unwrap(), PushStep::Wait(100)));
+}
+
 #[test]
 fn a_follower_waits_for_the_end_of_a_window() {
     let dir = tempfile::tempdir().unwrap();
@@ -122,12 +142,8 @@ fn a_follower_waits_for_the_end_of_a_window() {
     let mut follower = reader(&folder, options(10_000, true));
     // The program has not started.
     assert!(matches!(follower.next().unwrap(), PushStep::Wait(_)));
-    let own = format!("\"pid\":{}", std::process::id());
-    // Without its last event, the recording of a process that lives can grow.
-    let whole = MAIN.replace("\"pid\":4242", &own);
-    let end = whole.find(r#"{"cat":"disabled-by-default-devtools.timeline","name":"trace.end""#);
-    let growing = whole[..end.unwrap()].trim_end().trim_end_matches(',');
-    fs::write(dir.path().join("a.trace.json"), format!("{growing}\n]}}\n")).unwrap();
+    let (whole, growing) = growing();
+    fs::write(dir.path().join("a.trace.json"), growing).unwrap();
     assert!(matches!(follower.next().unwrap(), PushStep::Window(list) if list.is_empty()));
     let PushStep::Wait(ms) = follower.next().unwrap() else { panic!("the window is not over") };
     assert!((1000..=10_000).contains(&ms), "{ms}");

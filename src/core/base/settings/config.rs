@@ -2,15 +2,16 @@
 //! and from the environment.
 
 use std::ffi::OsString;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-use serde::Serialize;
 
 use super::given_value::GivenValue;
 use super::name_pattern::NamePattern;
 use super::node_options::diagnostic_dir;
 use super::push;
+use super::setting::SettingDefault::{BySource, Value, Words};
+use super::setting::{Setting, ValueKind};
 use super::start::{SocketFolder, StartMode};
 use super::values::{Categories, Formats, HistoryLimits, IgnoreList, Source};
 use crate::base::error::Error;
@@ -55,41 +56,13 @@ pub struct Config {
     pub push_window: Option<Duration>,
 }
 
-/// Type of a setting's value in code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum ValueKind {
-    /// A text.
-    String,
-    /// A number.
-    Number,
-    /// True or false.
-    Boolean,
-}
+/// Default with V8's profiler, whose rotation takes tens of microseconds.
+const V8_FLUSH_MS: u32 = 500;
 
-/// What a user knows of a setting.
-#[derive(Debug, Serialize)]
-pub struct Setting {
-    /// Name in code.
-    pub name: &'static str,
-    /// Type of the value in code.
-    #[serde(rename = "type")]
-    pub kind: ValueKind,
-    /// Name of the environment variable; none for a setting in code alone.
-    pub variable: Option<&'static str>,
-    /// Option of `cpu-prof run`, with a name for the value.
-    pub flag: Option<&'static str>,
-    /// Description for the help of `cpu-prof run`.
-    pub help: &'static str,
-    /// Default, as the help of `cpu-prof run` tells it.
-    pub default: &'static str,
-}
-
-impl Setting {
-    const fn in_code(name: &'static str, kind: ValueKind, default: &'static str) -> Self {
-        Self { name, kind, variable: None, flag: None, help: "", default }
-    }
-}
+/// Default with the inspector. V8 writes the whole tree of a window as JSON on the program's own
+/// thread: 7 to 13 µs per node, which is 30 ms for the 4,000 nodes that half a second of `tsc` has.
+/// Longer windows cost a program with repeating call paths less.
+const INSPECTOR_FLUSH_MS: u32 = 2000;
 
 const DIR: Setting = Setting {
     name: "dir",
@@ -97,7 +70,7 @@ const DIR: Setting = Setting {
     variable: Some("CPU_PROF_DIR"),
     flag: Some("--dir <dir>"),
     help: "folder of the recordings",
-    default: "profiles/<date.time.pid>",
+    default: Words("the folder of Node's --diagnostic-dir, or else the working directory"),
 };
 const NAME: Setting = Setting {
     name: "name",
@@ -105,7 +78,7 @@ const NAME: Setting = Setting {
     variable: Some("CPU_PROF_NAME"),
     flag: Some("--name <pattern>"),
     help: "names of the recordings",
-    default: "CPU.%D.%H.%P.%T.%N",
+    default: Value(NamePattern::DEFAULT),
 };
 const INTERVAL: Setting = Setting {
     name: "interval",
@@ -113,7 +86,7 @@ const INTERVAL: Setting = Setting {
     variable: Some("CPU_PROF_INTERVAL"),
     flag: Some("--interval <µs>"),
     help: "microseconds between two samples",
-    default: "1000",
+    default: Value("1000"),
 };
 const FORMAT: Setting = Setting {
     name: "format",
@@ -121,7 +94,7 @@ const FORMAT: Setting = Setting {
     variable: Some("CPU_PROF_FORMAT"),
     flag: Some("--format <format>"),
     help: "trace, cpuprofile or trace,cpuprofile",
-    default: "trace",
+    default: Value("trace"),
 };
 const FLUSH_INTERVAL: Setting = Setting {
     name: "flushInterval",
@@ -129,7 +102,7 @@ const FLUSH_INTERVAL: Setting = Setting {
     variable: Some("CPU_PROF_FLUSH_INTERVAL"),
     flag: Some("--flush-interval <ms>"),
     help: "milliseconds between two writes",
-    default: "500; with the inspector: 2000",
+    default: BySource { v8: V8_FLUSH_MS, inspector: INSPECTOR_FLUSH_MS },
 };
 const IGNORE_LIST: Setting = Setting {
     name: "ignoreList",
@@ -137,7 +110,7 @@ const IGNORE_LIST: Setting = Setting {
     variable: Some("CPU_PROF_IGNORE_LIST"),
     flag: Some("--ignore-list <mode>"),
     help: "node_modules in DevTools: auto, keep or show",
-    default: "auto",
+    default: Value("auto"),
 };
 const MAX_NODES: Setting = Setting {
     name: "maxNodes",
@@ -145,15 +118,15 @@ const MAX_NODES: Setting = Setting {
     variable: Some("CPU_PROF_MAX_NODES"),
     flag: Some("--max-nodes <n>"),
     help: "call-tree nodes kept in memory per recording",
-    default: "200000",
+    default: Value("200000"),
 };
 const CATEGORIES: Setting = Setting {
     name: "categories",
     kind: ValueKind::String,
     variable: Some("CPU_PROF_CATEGORIES"),
     flag: Some("--categories <list>"),
-    help: "kinds of events: cpu,gc,memory,loop,timings,processes (default: these), http, typescript and native; +http adds to the default",
-    default: "",
+    help: "kinds of events, of cpu, gc, memory, loop, timings, http, processes, typescript and native; +http adds to the default",
+    default: Value(Categories::DEFAULT),
 };
 const SOURCE: Setting = Setting {
     name: "source",
@@ -161,7 +134,7 @@ const SOURCE: Setting = Setting {
     variable: Some("CPU_PROF_SOURCE"),
     flag: Some("--source <source>"),
     help: "source of the samples: auto, v8 or inspector",
-    default: "auto",
+    default: Value("auto"),
 };
 const MAX_SIZE: Setting = Setting {
     name: "maxSize",
@@ -169,7 +142,7 @@ const MAX_SIZE: Setting = Setting {
     variable: Some("CPU_PROF_MAX_SIZE"),
     flag: Some("--max-size <size>"),
     help: "size of the files per thread, such as 200M: removes the oldest part",
-    default: "no limit",
+    default: Words("no limit"),
 };
 const KEEP: Setting = Setting {
     name: "keep",
@@ -177,7 +150,7 @@ const KEEP: Setting = Setting {
     variable: Some("CPU_PROF_KEEP"),
     flag: Some("--keep <time>"),
     help: "time that is kept, such as 10m: removes what is older",
-    default: "all",
+    default: Words("all"),
 };
 const START: Setting = Setting {
     name: "start",
@@ -185,7 +158,7 @@ const START: Setting = Setting {
     variable: Some("CPU_PROF_START"),
     flag: Some("--start <when>"),
     help: "on: records from the start; off: armed, records on request; or conditions: stall>500ms",
-    default: "on",
+    default: Value("on"),
 };
 const SOCKET: Setting = Setting {
     name: "socket",
@@ -193,7 +166,7 @@ const SOCKET: Setting = Setting {
     variable: Some("CPU_PROF_SOCKET"),
     flag: Some("--socket <dir>"),
     help: "folder of an armed process's control socket, or off",
-    default: "a folder of the user",
+    default: Words("a folder of the user"),
 };
 const FOR: Setting = Setting {
     name: "for",
@@ -201,7 +174,7 @@ const FOR: Setting = Setting {
     variable: Some("CPU_PROF_FOR"),
     flag: Some("--for <time>"),
     help: "length of a recording that a condition starts",
-    default: "30s",
+    default: Value("30s"),
 };
 const EVERY: Setting = Setting {
     name: "every",
@@ -209,7 +182,7 @@ const EVERY: Setting = Setting {
     variable: Some("CPU_PROF_EVERY"),
     flag: Some("--every <time>"),
     help: "shortest time between two such recordings",
-    default: "10m",
+    default: Value("10m"),
 };
 const MAX_RECORDINGS: Setting = Setting {
     name: "maxRecordings",
@@ -217,11 +190,11 @@ const MAX_RECORDINGS: Setting = Setting {
     variable: Some("CPU_PROF_MAX_RECORDINGS"),
     flag: Some("--max-recordings <n>"),
     help: "such recordings that are kept: removes the oldest",
-    default: "10",
+    default: Value("10"),
 };
 // Only in code: a preload always records workers, and has no part of a program to name.
-const WORKERS: Setting = Setting::in_code("workers", ValueKind::Boolean, "true");
-const LABEL: Setting = Setting::in_code("label", ValueKind::String, "");
+const WORKERS: Setting = Setting::in_code("workers", ValueKind::Boolean, Value("true"));
+const LABEL: Setting = Setting::in_code("label", ValueKind::String, Words("none"));
 
 /// All settings. A new one also needs its type in `index.d.ts` and its row in `docs/settings.md`.
 pub static SETTINGS: [&Setting; 18] = [
@@ -250,13 +223,10 @@ pub fn settings_json() -> String {
     serde_json::to_string(&SETTINGS).unwrap_or_default()
 }
 
-/// Default with V8's profiler, whose rotation takes tens of microseconds.
-const V8_FLUSH_INTERVAL: Duration = Duration::from_millis(500);
-
-/// Default with the inspector. V8 writes the whole tree of a window as JSON on the program's own
-/// thread: 7 to 13 µs per node, which is 30 ms for the 4,000 nodes that half a second of `tsc` has.
-/// Longer windows cost a program with repeating call paths less.
-const INSPECTOR_FLUSH_INTERVAL: Duration = Duration::from_secs(2);
+/// Lengths of recordings by a condition, and of the time between two. A thread that computes starts some
+/// milliseconds after the request, and a shorter recording would have no samples of it.
+const RECORDING_LENGTHS: RangeInclusive<Duration> =
+    Duration::from_millis(100)..=Duration::from_secs(24 * 3600);
 
 impl Config {
     /// Reads options given in code, and for each missing option its variable. `cwd` is the working
@@ -267,13 +237,14 @@ impl Config {
         cwd: &Path,
         exec_argv: &[String],
     ) -> Result<Self, Error> {
-        let find = |setting: &Setting| match (option(setting.name), setting.variable) {
-            (None, Some(variable)) => GivenValue {
-                name: variable,
-                // An empty variable counts as unset: that is how a shell removes a setting.
-                value: env(variable).filter(|value| !value.is_empty()),
-            },
-            (value, _) => GivenValue { name: setting.name, value: value.map(OsString::from) },
+        let find = |setting: &Setting| {
+            let default = setting.default.value();
+            match (option(setting.name), setting.variable) {
+                (None, Some(name)) => GivenValue::of_variable(name, &env, default),
+                (value, _) => {
+                    GivenValue { name: setting.name, value: value.map(OsString::from), default }
+                }
+            }
         };
         let node_dir = || {
             let node_options = env("NODE_OPTIONS").unwrap_or_default();
@@ -282,7 +253,7 @@ impl Config {
         let formats = find(&FORMAT).formats()?;
         let history = HistoryLimits {
             max_size: find(&MAX_SIZE).size(formats)?,
-            keep: find(&KEEP).duration(formats)?,
+            keep: find(&KEEP).history_length(formats)?,
         };
         let dir = find(&DIR).value.map(PathBuf::from).or_else(node_dir);
         Ok(Self {
@@ -293,24 +264,20 @@ impl Config {
             label: find(&LABEL).label(),
             start: find(&START).start_mode()?,
             socket: find(&SOCKET).socket_folder()?,
-            for_: find(&FOR).time(Duration::from_secs(30))?,
-            every: find(&EVERY).time(Duration::from_secs(600))?,
-            max_recordings: find(&MAX_RECORDINGS)
-                .number((1, 1000), "recordings")?
-                .map_or(10, |number| number as usize),
+            for_: find(&FOR).length(&RECORDING_LENGTHS, "30s or 500ms")?,
+            every: find(&EVERY).length(&RECORDING_LENGTHS, "10m or 30s")?,
+            max_recordings: find(&MAX_RECORDINGS).number((1, 1000), "recordings")? as usize,
             push_window: push::window(&env, formats)?,
-            interval_us: find(&INTERVAL).number((1, 1_000_000), "microseconds")?.unwrap_or(1000),
+            interval_us: find(&INTERVAL).number((1, 1_000_000), "microseconds")?,
             flush_interval: find(&FLUSH_INTERVAL)
-                .number((10, 60_000), "milliseconds")?
+                .given_number((10, 60_000), "milliseconds")?
                 .map(|ms| Duration::from_millis(u64::from(ms))),
             ignore_list: find(&IGNORE_LIST).choice(&[
                 ("auto", IgnoreList::Auto),
                 ("keep", IgnoreList::Keep),
                 ("show", IgnoreList::Show),
             ])?,
-            max_nodes: find(&MAX_NODES)
-                .number((1000, 100_000_000), "call-tree nodes")?
-                .unwrap_or(200_000) as usize,
+            max_nodes: find(&MAX_NODES).number((1000, 100_000_000), "call-tree nodes")? as usize,
             categories: find(&CATEGORIES).categories()?,
             source: find(&SOURCE).choice(&[
                 ("auto", None),
@@ -332,10 +299,11 @@ impl Config {
 
     /// Returns the time between two flushes with the given source.
     pub fn flush_interval(&self, source: Source) -> Duration {
-        self.flush_interval.unwrap_or(match source {
-            Source::V8 => V8_FLUSH_INTERVAL,
-            Source::Inspector => INSPECTOR_FLUSH_INTERVAL,
-        })
+        let default_ms = match source {
+            Source::V8 => V8_FLUSH_MS,
+            Source::Inspector => INSPECTOR_FLUSH_MS,
+        };
+        self.flush_interval.unwrap_or(Duration::from_millis(u64::from(default_ms)))
     }
 }
 
@@ -406,17 +374,58 @@ mod tests {
 
     #[test]
     fn categories_are_a_list() {
-        assert_eq!(read(&[]).unwrap().categories, Categories::CHEAP);
+        let defaults = read(&[]).unwrap().categories;
+        assert!(defaults.gc && defaults.timings && !defaults.http && !defaults.native);
         let of = |list| read(&[("CPU_PROF_CATEGORIES", list)]).unwrap().categories;
         assert_eq!(of("cpu"), Categories::NONE);
         assert_eq!(
             of("gc,cpu,loop"),
             Categories { gc: true, event_loop: true, ..Categories::NONE }
         );
-        assert_eq!(of("cpu,gc,memory,loop,timings,processes"), Categories::CHEAP);
+        assert_eq!(of("cpu,gc,memory,loop,timings,processes"), defaults);
         assert!(of("cpu,http").http);
-        assert_eq!(of("+native"), Categories { native: true, ..Categories::CHEAP });
+        assert_eq!(of("+native"), Categories { native: true, ..defaults });
         assert!(of("+http,native").http && read(&[("CPU_PROF_CATEGORIES", "+")]).is_err());
+    }
+
+    #[test]
+    fn lengths_of_time_have_any_unit() {
+        let ms = Duration::from_millis;
+        let read = |value| {
+            let names = ["CPU_PROF_FOR", "CPU_PROF_EVERY", "CPU_PROF_KEEP"];
+            let config = read(&names.map(|name| (name, value))).unwrap();
+            [Some(config.for_), Some(config.every), config.history.keep]
+        };
+        for (value, length) in [
+            ("1500ms", ms(1500)),
+            ("1.5s", ms(1500)),
+            ("10m", ms(600_000)),
+            ("0.5h", ms(1_800_000)),
+            ("24h", ms(86_400_000)),
+            ("1d", ms(86_400_000)),
+        ] {
+            assert_eq!(read(value), [Some(length); 3], "{value}");
+        }
+        let short = self::read(&[("CPU_PROF_START", "cpu>90%/10s"), ("CPU_PROF_FOR", "500ms")]);
+        assert_eq!(short.unwrap().for_, ms(500));
+        let long = self::read(&[("CPU_PROF_KEEP", "2w")]).unwrap().history.keep;
+        assert_eq!(long, Some(ms(14 * 86_400_000)));
+    }
+
+    #[test]
+    fn a_default_of_the_table_is_read_like_a_value() {
+        let none = read(&[]).unwrap();
+        let mut values = 0;
+        for Setting { name, variable, default, .. } in SETTINGS {
+            let (Some(variable), Some(value)) = (*variable, default.value()) else { continue };
+            assert_eq!(read(&[(variable, value)]).unwrap(), none, "{name}");
+            values += 1;
+        }
+        assert!(values >= 10, "{values}");
+        let ms = |source| none.flush_interval(source).as_millis().to_string();
+        let (v8, inspector) = (ms(Source::V8), ms(Source::Inspector));
+        let told = FLUSH_INTERVAL.default.to_string();
+        assert_eq!(told, format!("{v8}, or {inspector} with the inspector"));
     }
 
     #[test]
@@ -484,8 +493,22 @@ mod tests {
             ("CPU_PROF_KEEP", "0s"),
             ("CPU_PROF_KEEP", "10"),
             ("CPU_PROF_KEEP", "m"),
+            ("CPU_PROF_KEEP", "999ms"),
+            ("CPU_PROF_KEEP", "1000001d"),
+            ("CPU_PROF_KEEP", "99999999999999999999d"),
             ("CPU_PROF_FOR", "0s"),
+            ("CPU_PROF_FOR", "0.4ms"),
+            ("CPU_PROF_FOR", "99ms"),
             ("CPU_PROF_FOR", "30"),
+            ("CPU_PROF_FOR", "-30s"),
+            ("CPU_PROF_FOR", "1e3s"),
+            ("CPU_PROF_FOR", " 1s"),
+            ("CPU_PROF_EVERY", "1 s"),
+            ("CPU_PROF_EVERY", "+1s"),
+            ("CPU_PROF_EVERY", ".5s"),
+            ("CPU_PROF_EVERY", "1.s"),
+            ("CPU_PROF_EVERY", "1.5.2s"),
+            ("CPU_PROF_EVERY", "１s"),
             ("CPU_PROF_EVERY", "25h"),
             ("CPU_PROF_EVERY", "never"),
             ("CPU_PROF_MAX_RECORDINGS", "0"),
@@ -573,7 +596,7 @@ mod tests {
         assert!(line.ends_with("from 1 to 1000000 is allowed"), "{line}");
     }
 
-    const NAMES: [&str; 10] = [
+    const NAMES: [&str; 12] = [
         "CPU_PROF_DIR",
         "CPU_PROF_NAME",
         "CPU_PROF_FORMAT",
@@ -584,6 +607,8 @@ mod tests {
         "CPU_PROF_MAX_NODES",
         "CPU_PROF_MAX_SIZE",
         "CPU_PROF_KEEP",
+        "CPU_PROF_FOR",
+        "CPU_PROF_EVERY",
     ];
 
     /// Any text, almost valid values and valid values.
@@ -592,6 +617,7 @@ mod tests {
             vec(any::<u8>(), 0..12).prop_map(OsString::from_vec),
             any::<String>().prop_map(OsString::from),
             "[+-]?[0-9]{1,11}[KMGsmh]?".prop_map(OsString::from),
+            "[0-9]{1,20}[.]?[0-9]{0,20}(ms|s|m|h|d|w)".prop_map(OsString::from),
             (select(&[1_u32, 10, 1000, 60_000, 1_000_000, 100_000_000]), 0_u32..3)
                 .prop_map(|(bound, past)| (bound - 1 + past).to_string().into()),
             "(trace|cpuprofile|,|auto|v8|inspector|keep|show|CPU|%[DHPTNX%]|[$][{]pid[}]|/|\\.|\n|\u{b}|\u{85}){1,4}"
@@ -615,6 +641,9 @@ mod tests {
                     prop_assert!((1000..=100_000_000).contains(&config.max_nodes));
                     prop_assert!(config.history.max_size.is_none_or(|bytes| bytes >= 64 << 10));
                     prop_assert!(config.history.keep.is_none_or(|keep| keep.as_secs() >= 1));
+                    for length in [config.for_, config.every] {
+                        prop_assert!(RECORDING_LENGTHS.contains(&length));
+                    }
                     prop_assert!(!config.history.is_limited() || !config.formats.cpuprofile);
                 }
                 Err(error) => {

@@ -1,9 +1,11 @@
 //! The check of one setting's value.
 
 use std::ffi::OsString;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use super::amount;
+use super::length;
 use super::name_pattern::NamePattern;
 use super::start::{SocketFolder, StartMode};
 use super::values::{Categories, Formats};
@@ -15,11 +17,30 @@ pub(super) struct GivenValue {
     pub name: &'static str,
     /// Value as it was written; none for a setting that is not given.
     pub value: Option<OsString>,
+    /// Value that is read where none is given; none for a setting that can do without.
+    pub default: Option<&'static str>,
 }
 
 impl GivenValue {
+    /// Returns the value of a variable. An empty variable counts as unset: that is how a shell removes a
+    /// setting.
+    pub(super) fn of_variable(
+        name: &'static str,
+        env: impl Fn(&str) -> Option<OsString>,
+        default: Option<&'static str>,
+    ) -> Self {
+        Self { name, value: env(name).filter(|value| !value.is_empty()), default }
+    }
+
+    /// Returns the value as text, or else the default.
     fn text(&self) -> Option<String> {
-        self.value.as_ref().map(|value| value.to_string_lossy().into_owned())
+        let given = self.value.as_ref().map(|value| value.to_string_lossy().into_owned());
+        given.or_else(|| self.default.map(str::to_owned))
+    }
+
+    /// Returns the text of a setting that has a default.
+    fn some_text(&self) -> String {
+        self.text().unwrap_or_default()
     }
 
     /// Returns the text without spaces around; none for an empty label.
@@ -28,19 +49,17 @@ impl GivenValue {
     }
 
     fn wrong(&self, allowed: String) -> Error {
-        Error::Setting { name: self.name, value: self.text().unwrap_or_default(), allowed }
+        Error::Setting { name: self.name, value: self.some_text(), allowed }
     }
 
     /// Returns the pattern of names.
     pub(super) fn name_pattern(&self) -> Result<NamePattern, Error> {
-        let name = self.text().unwrap_or_else(|| NamePattern::DEFAULT.to_owned());
-        NamePattern::parse(&name).map_err(|allowed| self.wrong(allowed))
+        NamePattern::parse(&self.some_text()).map_err(|allowed| self.wrong(allowed))
     }
 
-    /// Returns when recordings start, at once by default.
+    /// Returns when recordings start.
     pub(super) fn start_mode(&self) -> Result<StartMode, Error> {
-        let Some(text) = self.text() else { return Ok(StartMode::default()) };
-        StartMode::parse(&text).map_err(|allowed| self.wrong(allowed))
+        StartMode::parse(&self.some_text()).map_err(|allowed| self.wrong(allowed))
     }
 
     /// Returns the folder of the control socket.
@@ -49,10 +68,10 @@ impl GivenValue {
         SocketFolder::parse(value.into()).map_err(|allowed| self.wrong(allowed))
     }
 
-    /// Returns the formats, of which a trace is the default.
+    /// Returns the formats.
     pub(super) fn formats(&self) -> Result<Formats, Error> {
         let mut formats = Formats { trace: false, cpuprofile: false };
-        for word in self.text().as_deref().unwrap_or("trace").split(',') {
+        for word in self.some_text().split(',') {
             match word {
                 "trace" => formats.trace = true,
                 "cpuprofile" => formats.cpuprofile = true,
@@ -68,8 +87,7 @@ impl GivenValue {
 
     /// Returns the kinds of events.
     pub(super) fn categories(&self) -> Result<Categories, Error> {
-        let Some(text) = self.text() else { return Ok(Categories::CHEAP) };
-        Categories::parse(&text).ok_or_else(|| {
+        Categories::parse(&self.some_text()).ok_or_else(|| {
             let words = Categories::WORDS;
             self.wrong(format!("a list such as cpu,gc is allowed, of {words}; cpu is always in it, and +http adds to the default"))
         })
@@ -86,23 +104,22 @@ impl GivenValue {
         }
     }
 
-    /// Returns a time.
-    pub(super) fn duration(&self, formats: Formats) -> Result<Option<Duration>, Error> {
-        let Some(text) = self.limit_of_trace(formats)? else { return Ok(None) };
-        match amount::duration(&text) {
-            Some(duration) if !duration.is_zero() => Ok(Some(duration)),
-            _ => Err(self.wrong("a time such as 10m is allowed (s, m or h), from 1s".into())),
-        }
+    /// Returns the length of time that a recording keeps, if it is limited.
+    pub(super) fn history_length(&self, formats: Formats) -> Result<Option<Duration>, Error> {
+        /// One write has half a second or more.
+        const MIN: Duration = Duration::from_secs(1);
+        let given = self.limit_of_trace(formats)?;
+        given.map(|_| self.length(&(MIN..=length::MAX), "10m or 30s")).transpose()
     }
 
-    /// Returns a time of a day at most.
-    pub(super) fn time(&self, default: Duration) -> Result<Duration, Error> {
-        const MIN: Duration = Duration::from_secs(1);
-        const MAX: Duration = Duration::from_secs(24 * 3600);
-        let Some(text) = self.text() else { return Ok(default) };
-        amount::duration(&text).filter(|time| (MIN..=MAX).contains(time)).ok_or_else(|| {
-            self.wrong("a time such as 30s is allowed (s, m or h), from 1s to 24h".into())
-        })
+    /// Returns a length of time within bounds. `examples` are for the message.
+    pub(super) fn length(
+        &self,
+        allowed: &RangeInclusive<Duration>,
+        examples: &str,
+    ) -> Result<Duration, Error> {
+        length::within(&self.some_text(), allowed, examples)
+            .map_err(|allowed| self.wrong(format!("{allowed}, is allowed")))
     }
 
     /// Returns the text of a limit of the history, which only a trace can have.
@@ -118,20 +135,26 @@ impl GivenValue {
     }
 
     /// Returns a whole number within bounds.
-    pub(super) fn number(&self, (min, max): (u32, u32), unit: &str) -> Result<Option<u32>, Error> {
-        let Some(text) = self.text() else { return Ok(None) };
-        match amount::whole_number(&text) {
-            Some(number) if (min..=max).contains(&number) => Ok(Some(number)),
-            _ => {
-                Err(self.wrong(format!("a whole number of {unit} from {min} to {max} is allowed")))
-            }
-        }
+    pub(super) fn number(&self, (min, max): (u32, u32), unit: &str) -> Result<u32, Error> {
+        amount::whole_number(&self.some_text())
+            .filter(|number| (min..=max).contains(number))
+            .ok_or_else(|| {
+                self.wrong(format!("a whole number of {unit} from {min} to {max} is allowed"))
+            })
     }
 
-    /// Returns the choice with the setting's word. The first choice is the default.
+    /// Returns a whole number within bounds, if it is given.
+    pub(super) fn given_number(
+        &self,
+        bounds: (u32, u32),
+        unit: &str,
+    ) -> Result<Option<u32>, Error> {
+        self.text().map(|_| self.number(bounds, unit)).transpose()
+    }
+
+    /// Returns the choice with the setting's word.
     pub(super) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T, Error> {
-        let text = self.text();
-        let wanted = text.as_deref().unwrap_or(choices[0].0);
+        let wanted = self.some_text();
         if let Some((_, choice)) = choices.iter().find(|(word, _)| *word == wanted) {
             return Ok(*choice);
         }

@@ -1,6 +1,7 @@
 //! The settings of a process that sends its own profiles.
 
 use std::ffi::OsString;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use super::given_value::GivenValue;
@@ -15,7 +16,9 @@ pub(super) const ADDRESS: &str = "CPU_PROF_PUSH";
 /// Length of a window.
 pub(super) const EVERY: &str = "CPU_PROF_PUSH_EVERY";
 
-const USUAL_WINDOW: Duration = Duration::from_secs(10);
+const USUAL_WINDOW: &str = "10s";
+/// A window is complete with a write of the trace, which comes twice a second at most.
+const WINDOWS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(24 * 3600);
 
 /// Returns the length of a window of a process that sends its profiles; none of a process that sends none. What
 /// else the variables have is read when the first window is complete.
@@ -23,8 +26,7 @@ pub(super) fn window(
     env: impl Fn(&str) -> Option<OsString>,
     formats: Formats,
 ) -> Result<Option<Duration>, Error> {
-    let given = |name| GivenValue { name, value: env(name).filter(|value| !value.is_empty()) };
-    let Some(address) = given(ADDRESS).value else { return Ok(None) };
+    let Some(address) = GivenValue::of_variable(ADDRESS, &env, None).value else { return Ok(None) };
     let address = address.to_string_lossy();
     let wrong = |allowed: &str| {
         Err(Error::Setting { name: ADDRESS, value: "…".into(), allowed: allowed.into() })
@@ -35,7 +37,8 @@ pub(super) fn window(
     if !formats.trace {
         return wrong("it needs the format trace, which is written while the program runs");
     }
-    given(EVERY).time(USUAL_WINDOW).map(Some)
+    let every = GivenValue::of_variable(EVERY, &env, Some(USUAL_WINDOW));
+    every.length(&WINDOWS, "10s or 1m").map(Some)
 }
 
 #[cfg(test)]
@@ -54,9 +57,19 @@ mod tests {
         assert_eq!(read(&[(EVERY, "1s")], TRACE).unwrap(), None);
         assert_eq!(read(&[(ADDRESS, "")], TRACE).unwrap(), None);
         let address = (ADDRESS, "https://u:SECRET@h/");
-        assert_eq!(read(&[address], TRACE).unwrap(), Some(USUAL_WINDOW));
-        let one = Some(Duration::from_secs(1));
-        assert_eq!(read(&[address, (EVERY, "1s")], TRACE).unwrap(), one);
+        let window = |pairs: &[(&str, &str)]| read(pairs, TRACE).unwrap();
+        assert_eq!(window(&[address]), Some(Duration::from_secs(10)));
+        assert_eq!(window(&[address, (EVERY, "1.5s")]), Some(Duration::from_millis(1500)));
+        assert_eq!(window(&[address, (EVERY, "1d")]), Some(Duration::from_secs(86_400)));
+        for every in ["999ms", "25h", "+10s"] {
+            let line = read(&[address, (EVERY, every)], TRACE).unwrap_err().line();
+            let start =
+                format!("cpu-prof: {EVERY}={every} is not valid: a time such as 10s or 1m ");
+            assert!(
+                line.starts_with(&start) && line.ends_with("from 1s to 1d, is allowed"),
+                "{line}"
+            );
+        }
     }
 
     #[test]

@@ -9,10 +9,9 @@ use serde::{Deserialize, Serialize};
 pub use self::condition::{Condition, Share, StartSignal, Trigger};
 
 /// When the recordings of a process start.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StartMode {
     /// At once.
-    #[default]
     On,
     /// On request: the process is armed.
     Off,

@@ -56,25 +56,17 @@ impl Categories {
         typescript: false,
         native: false,
     };
-    /// The kinds whose cost does not show, which are the default.
-    pub(super) const CHEAP: Self = Self {
-        gc: true,
-        memory: true,
-        event_loop: true,
-        timings: true,
-        http: false,
-        processes: true,
-        typescript: false,
-        native: false,
-    };
+    /// The kinds whose cost does not show.
+    pub(super) const DEFAULT: &'static str = "cpu,gc,memory,loop,timings,processes";
 
     /// Reads a list with commas, which is added to the default after a plus sign; none if a word is unknown, or the
     /// profile is not in it.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let (mut categories, mut has_cpu, words) = match text.strip_prefix('+') {
-            Some(more) => (Self::CHEAP, true, more),
-            None => (Self::NONE, false, text),
+        let words = match text.strip_prefix('+') {
+            Some(more) => format!("{},{more}", Self::DEFAULT),
+            None => text.to_owned(),
         };
+        let (mut categories, mut has_cpu) = (Self::NONE, false);
         for word in words.split(',') {
             *match word {
                 "cpu" => &mut has_cpu,

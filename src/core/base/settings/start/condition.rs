@@ -1,8 +1,9 @@
 //! A condition under which an armed process is recorded, such as `stall>500ms`.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use crate::base::settings::amount;
+use crate::base::settings::{amount, length};
 use crate::base::system::IS_WINDOWS;
 
 /// The forms of a condition, for messages.
@@ -73,15 +74,9 @@ impl Condition {
 }
 
 fn stall(limit: &str) -> Result<Duration, String> {
-    const MIN: Duration = Duration::from_millis(100);
-    const MAX: Duration = Duration::from_secs(3600);
-    let time = match limit.strip_suffix("ms") {
-        Some(ms) => amount::whole_number(ms).map(Duration::from_millis),
-        None => amount::duration(limit),
-    };
-    time.filter(|time| (MIN..=MAX).contains(time)).ok_or_else(|| {
-        "stall> takes a time such as 500ms (ms, s or m), from 100ms to 1h".to_owned()
-    })
+    const LIMITS: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(3600);
+    length::within(limit, &LIMITS, "500ms or 2s")
+        .map_err(|allowed| format!("stall> takes {allowed}"))
 }
 
 fn cpu(limit: &str) -> Result<Share, String> {
@@ -106,13 +101,11 @@ fn utilization(limit: &str) -> Result<Share, String> {
 /// Returns the share and its time, if both are within bounds.
 fn share(limit: &str, amount: impl Fn(&str) -> Option<u64>, max: u32) -> Option<Share> {
     const MIN: u32 = 10;
-    const MAX_PERIOD: Duration = Duration::from_secs(3600);
+    const PERIODS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(3600);
     let (amount_text, period) = limit.split_once('/')?;
     let thousandths = u32::try_from(amount(amount_text)?).ok()?;
-    let period = amount::duration(period)?;
-    let is_allowed =
-        (MIN..=max).contains(&thousandths) && !period.is_zero() && period <= MAX_PERIOD;
-    is_allowed.then_some(Share { thousandths, period })
+    let period = length::parse(period).filter(|period| PERIODS.contains(period))?;
+    (MIN..=max).contains(&thousandths).then_some(Share { thousandths, period })
 }
 
 fn memory(limit: &str) -> Result<u64, String> {
@@ -172,10 +165,12 @@ mod tests {
         let share = |thousandths, s| Share { thousandths, period: Duration::from_secs(s) };
         assert_eq!(trigger("stall>500ms"), Trigger::Stall(Duration::from_millis(500)));
         assert_eq!(trigger("stall>2s"), Trigger::Stall(Duration::from_secs(2)));
+        assert_eq!(trigger("stall>0.5s"), Trigger::Stall(Duration::from_millis(500)));
         assert_eq!(trigger("cpu>90%/10s"), Trigger::Cpu(share(900, 10)));
         assert_eq!(trigger("cpu>12.5%/1m"), Trigger::Cpu(share(125, 60)));
         assert_eq!(trigger("cpu>250%/1s"), Trigger::Cpu(share(2500, 1)));
         assert_eq!(trigger("elu>0.9/10s"), Trigger::Utilization(share(900, 10)));
+        assert_eq!(trigger("elu>0.9/10000ms"), Trigger::Utilization(share(900, 10)));
         assert_eq!(trigger("elu>0.955/1h"), Trigger::Utilization(share(955, 3600)));
         assert_eq!(trigger("rss>1.5G"), Trigger::Memory(3 << 29));
         assert_eq!(trigger("rss>200M"), Trigger::Memory(200 << 20));
@@ -193,7 +188,9 @@ mod tests {
             ("stall>2h", "to 1h"),
             ("stall> 500ms", "500ms"),
             ("stall>+500ms", "500ms"),
-            ("stall>0.5s", "500ms"),
+            ("stall>0.05s", "from 100ms to 1h"),
+            ("stall>1e3ms", "500ms"),
+            ("cpu>90%/999ms", "from 1s"),
             ("stall>99999999999999999999ms", "500ms"),
             ("cpu>90/10s", "90%/10s"),
             ("cpu>90%", "90%/10s"),

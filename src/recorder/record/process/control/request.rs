@@ -105,8 +105,8 @@ fn known(settings: HashMap<String, String>) -> Result<HashMap<String, String>, B
 }
 
 fn time(ms: u64) -> Result<Duration, BadRequest> {
-    /// A month.
-    const MOST_MS: u64 = 31 * 24 * 3_600_000;
+    /// A month, and what `cpu-prof record` adds so that it ends the recording itself.
+    const MOST_MS: u64 = 31 * 24 * 3_600_000 + 60_000;
     match ms {
         1..=MOST_MS => Ok(Duration::from_millis(ms)),
         _ => Err(BadRequest::new("request", format!("forMs is from 1 to {MOST_MS}"))),
@@ -138,6 +138,13 @@ mod tests {
     }
 
     #[test]
+    fn a_recording_takes_a_month_at_most() {
+        // What the command line allows, with the margin of `cpu-prof record`.
+        let month = br#"{"v":1,"do":"start","forMs":2678410000}"#;
+        assert!(matches!(read(month), Ok(Request::Start { for_: Some(_), .. })));
+    }
+
+    #[test]
     fn what_is_no_request_is_refused() {
         for line in [
             "",
@@ -154,6 +161,7 @@ mod tests {
             r#"{"v":1,"do":"start","by":{}}"#,
             r#"{"v":1,"do":"start","forMs":0}"#,
             r#"{"v":1,"do":"start","forMs":-1}"#,
+            r#"{"v":1,"do":"start","forMs":2678460001}"#,
             r#"{"v":1,"do":"start","forMs":18446744073709551615}"#,
         ] {
             assert_eq!(code(line), "request", "{line}");
