@@ -95,4 +95,6 @@ async function main() {
   process.exitCode = failed.length === 0 ? 0 : 1
 }
 
-main()
+if (require.main === module) main()
+
+module.exports = { VERSIONS }

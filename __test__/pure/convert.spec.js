@@ -10,7 +10,7 @@ const { readCpuProfile } = require('../helpers/cpuprofile.js')
 const { temporaryDirectory, FIXTURES } = require('../helpers/files.js')
 const { readMerged, moments, threadOf } = require('../helpers/merged.js')
 const { messages, pattern } = require('../helpers/messages.js')
-const { VERSIONS } = require('../helpers/node-versions.js')
+const { VERSIONS } = require('../../scripts/matrix.js')
 const { readJson } = require('../helpers/times.js')
 const { writeTrace } = require('../helpers/written.js')
 

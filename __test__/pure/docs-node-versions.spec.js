@@ -7,7 +7,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const { PACKAGE } = require('../helpers/files.js')
-const { VERSIONS } = require('../helpers/node-versions.js')
+const { VERSIONS } = require('../../scripts/matrix.js')
 
 const WORKFLOWS = '.github/workflows'
 

@@ -117,8 +117,11 @@ class Graph {
   /** @param {string} file @param {string} name @returns {Place} */
   place(file, name) {
     const key = `${file}#${name}`
-    let place = this.places.get(key)
-    if (place === undefined) this.places.set(key, (place = { file, name }))
+    const known = this.places.get(key)
+    if (known !== undefined) return known
+    /** @type {Place} */
+    const place = { file, name }
+    this.places.set(key, place)
     return place
   }
 
