@@ -7,8 +7,8 @@ const { formatPath } = require('../terminal/format.js')
 
 /** Options whose value is the next word. */
 const WITH_VALUE = ['-r', '--require', '--import', '-C', '--conditions', '--loader', '--title']
-/** The beginning of an absolute path, before the last three names. */
-const LONG_PATH = /^\/.*(?=(\/[^/]+){3}$)/
+/** The beginning of a path that leaves the folder, before the last three names. */
+const LONG_PATH = /^(?:\/|\.\.\/).*(?=(\/[^/]+){3}$)/
 
 /** Returns a command line with the ends of long paths. @param {string[]} words @param {string} cwd */
 function commandOf([file, ...args], cwd) {
