@@ -8,6 +8,7 @@ const fs = require('node:fs')
 const net = require('node:net')
 const path = require('node:path')
 const test = require('node:test')
+const { quoteAll } = require('../../cli/terminal/shell.js')
 const { cli, textFrom } = require('../helpers/cli.js')
 const { cleanEnv, temporaryDirectory, PACKAGE } = require('../helpers/files.js')
 const { messages, pattern } = require('../helpers/messages.js')
@@ -26,7 +27,15 @@ const READ_ONLY = `
   cd /
   exec "$@"`
 /** Makes a folder for temporary files that no other container has. */
-const OWN_TMP = `mount -t tmpfs tmpfs /tmp && cd / || exit 99
+const OWN_TMP = `
+  cd / && export PACKAGE=${quoteAll([PACKAGE])} || exit 99
+  case "$PACKAGE" in
+    # A checkout among the temporary files stays where it is.
+    /tmp/*)
+      mount --bind "$PACKAGE" /mnt && mount -t tmpfs tmpfs /tmp && mkdir -p "$PACKAGE" &&
+        mount --bind /mnt "$PACKAGE" || exit 99 ;;
+    *) mount -t tmpfs tmpfs /tmp || exit 99 ;;
+  esac
   exec "$@"`
 
 const PROGRAM = `

@@ -37,7 +37,9 @@ class Session {
 
   /** @param {string} sessionId */
   addWorker(sessionId) {
-    const send = (/** @type {string} */ message) => {
+    const send = (/** @type {string} */ json) => {
+      // Node passes only the characters of ASCII on to a worker as they are.
+      const message = json.replace(/[\x80-\uffff]/g, escaped)
       this.call('NodeWorker.sendMessageToWorker', { sessionId, message }).catch(() => {})
     }
     this.workers.set(sessionId, new Session(send))
@@ -135,5 +137,8 @@ function targetId(host, port) {
     request.on('close', () => reject(new Error(`the inspector on ${host}:${port} closed`)))
   })
 }
+
+/** Returns a UTF-16 unit as JSON escapes it. @param {string} unit */
+const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 module.exports = { openSession, Session }
