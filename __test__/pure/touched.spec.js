@@ -101,7 +101,7 @@ test('rooms touch their own specs, and few others', () => {
     ['cli/push/push.js', 'recording/push.spec.js', 'pure/report.spec.js'],
     ['cli/system/linux.js', 'pure/system.spec.js', 'pure/report.spec.js'],
     ['cli/page/views/flame.js', 'pure/report-html.spec.js', 'pure/system.spec.js'],
-    ['lib/labels/hooks.js', 'recording/labels.spec.js', 'pure/report.spec.js'],
+    ['lib/labels/hooks.js', 'recording/labels.spec.js', 'pure/lock-file.spec.js'],
     ['__test__/fixtures/sleeper.js', 'recording/suspension.spec.js', 'pure/report.spec.js'],
     ['__test__/helpers/run.js', 'recording/hostile.spec.js', 'pure/report-paths.spec.js'],
     ['docs/commands/push.md', 'pure/docs.spec.js', 'pure/merge.spec.js'],

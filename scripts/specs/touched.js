@@ -13,9 +13,9 @@ const SPEC = /^__test__\/([\w-]+\/[\w-]+\.spec\.js)$/
 /** Specs of these kinds record, which every part of the recorder can change. */
 const RECORDING = /^(recording|stress)\//
 /** Files that every build, test or tool depends on. */
-const OF_ALL = /^[^/]+\.(json|toml|lock)$|^\.npmrc$|^\.ci\//
-/** The fuzzers, which `cargo check` and `npm run test:nightly` look at. */
-const OF_FUZZERS = /^fuzz\//
+const OF_ALL = /^[^/]+\.(json|toml|lock)$|^\.npmrc$|^\.ci\/run$/
+/** The fuzzers, which `cargo check` and `npm run test:nightly` look at, and the commit that `.ci/run` looks at. */
+const OF_FUZZERS = /^fuzz\/|^\.ci\/checked$/
 
 /**
  * @typedef {import('../code/graph.js').Place} Place
