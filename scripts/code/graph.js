@@ -16,8 +16,8 @@ const PROGRAM = 'bin/cpu-prof.js'
 const PRELOAD = 'index.js'
 /** The place of the package's file for those who only require it: none of its units. */
 const REQUIRED = 'required'
-/** What a text has that preloads the package; in what ships, such texts also stand in messages. */
-const PRELOADS = /(^|\s)(--require|-r|--import)(\s|=|$)/
+/** What a text is that preloads the package; in what ships, such texts also stand in messages. */
+const PRELOADS = /^(.*\s)?(--require|-r|--import)[ =]?$|^(node )?--(require|import)[ =]/
 const SHIPPED_PRELOADS = /(^|\s)--(require|import) $/
 /** What the program does itself for one command. */
 const OF_COMMAND = /^cli\/([\w-]+)\//
