@@ -19,13 +19,13 @@ const root = path.join(__dirname, '..')
 /**
  * Runs a command to its end and prints its duration. Rejects if the command fails.
  * @param {string} title @param {string[]} command
- * @param {{ isHeldBack?: boolean, isMute?: boolean }} [options] `isHeldBack`: the output is shown at the
+ * @param {{ isHeldBack?: boolean, isMute?: boolean, cwd?: string }} [options] `isHeldBack`: the output is shown at the
  *   end, in one piece, since another step is running; `isMute`: it is shown only if the command fails
  * @returns {Promise<string>} what it wrote to stdout
  */
-function step(title, [program, ...args], { isHeldBack = false, isMute = false } = {}) {
+function step(title, [program, ...args], { isHeldBack = false, isMute = false, cwd = root } = {}) {
   const start = Date.now()
-  const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
   let [all, stdout] = ['', '']
   const show = (/** @type {string} */ text) => {
     if (isHeldBack) all += text
@@ -49,6 +49,8 @@ function step(title, [program, ...args], { isHeldBack = false, isMute = false } 
 
 /** Prints the files that each file of Rust uses. */
 const USES = ['cargo', 'test', '--quiet', '--lib', 'architecture', '--', '--nocapture']
+/** Says where the compiled tests of each crate are. */
+const COMPILED = ['cargo', 'test', '--quiet', '--lib', '--no-run', '--message-format=json']
 /** Specs that need nothing that `npm test` does not fetch. */
 const IN_NPM_TEST = /^(pure|recording|stress)\//
 
@@ -75,9 +77,11 @@ function specs(args) {
  * @param {string[]} names parts of paths; none: all tests
  */
 function rustTests(...names) {
-  const ignored = process.getuid?.() === 0 ? ['--include-ignored'] : []
-  return ['cargo', 'test', '--quiet', '--', ...ignored, ...names]
+  return ['cargo', 'test', '--quiet', '--', ...asRoot(), ...names]
 }
+
+/** Returns the options of the Rust tests that only root can run. */
+const asRoot = () => (process.getuid?.() === 0 ? ['--include-ignored'] : [])
 
 /** Runs the linters, then the Rust tests, which also build the libraries that recordings load. */
 async function lintAndRust() {
@@ -109,6 +113,28 @@ async function some(rust, names) {
   if (!ran) throw new Error(`no test is named after ${[...rust, ...names].join(' or ')}`)
 }
 
+/**
+ * Runs the tests of some crates. Cargo would compile the crates with other features, and so once more, if it
+ * were asked for these alone.
+ * @param {string[]} names
+ */
+async function crateTests(names) {
+  const { readCrates } = require('./code/rust.js')
+  const output = await step('compile Rust tests', COMPILED, { isHeldBack: true, isMute: true })
+  const artifacts = output.split('\n').flatMap((line) => {
+    if (!line.startsWith('{')) return []
+    const { executable, manifest_path: manifest } = JSON.parse(line)
+    return executable && manifest ? [{ executable, folder: path.dirname(manifest) }] : []
+  })
+  for (const { name, folder } of readCrates().filter(({ name }) => names.includes(name))) {
+    const cwd = path.join(root, folder)
+    const own = artifacts.find((each) => path.relative(each.folder, cwd) === '')
+    if (own === undefined) throw new Error(`cargo has compiled no tests of ${name}`)
+    const [command, options] = [[own.executable, '--quiet', ...asRoot()], { isHeldBack: true, cwd }]
+    await step(`Rust tests of ${name}`, command, options)
+  }
+}
+
 /** @param {string} [commit] default: that of the branch which this one follows */
 async function whatChanged(commit = baseCommit()) {
   const changed = filesChangedSince(commit)
@@ -131,7 +157,7 @@ async function whatChanged(commit = baseCommit()) {
   console.log(
     `touched: ${[...crates.map((name) => `the Rust tests of ${name}`), ...here].join(', ')}`,
   )
-  const rust = crates.length > 0 ? step('cargo test', rustTests(), { isHeldBack: true }) : ''
+  const rust = crates.length > 0 ? crateTests(crates) : ''
   await all([rust, build().then(() => pure.length > 0 && specs(pure))])
   if (others.length > 0) {
     console.log(
