@@ -120,4 +120,6 @@ function main() {
   }
 }
 
-main()
+if (require.main === module) main()
+
+module.exports = { SEEDS }

@@ -19,6 +19,7 @@ const {
 } = require('../../scripts/specs/files.js')
 const { judge, MOST_UNSTABLE, REPEATS } = require('../../scripts/specs/judge.js')
 const { describe } = require('../../scripts/specs/monitor.js')
+const { SEEDS } = require('../../scripts/nightly.js')
 const { cleanEnv, temporaryDirectory, PACKAGE } = require('../helpers/files.js')
 
 /** Helpers that record, or read what was just recorded. */
@@ -171,4 +172,13 @@ test('the machine is described for the time of a failure', () => {
     'core 1 stood still for 412 ms at most (second 2), load 2.5 at most',
   )
   assert.equal(describe([], loads, { fromMs: 0, toMs: 10_000, startMs: 0 }), 'load 7.0 at most')
+})
+
+test('each fuzzer has its target in Cargo.toml, and seeds', () => {
+  const fuzz = path.join(PACKAGE, 'fuzz')
+  const names = fs.readdirSync(path.join(fuzz, 'fuzz_targets')).map((file) => path.parse(file).name)
+  const manifest = fs.readFileSync(path.join(fuzz, 'Cargo.toml'), 'utf8')
+  const targets = [...manifest.matchAll(/^\[\[bin\]\]\nname = "(\w+)"$/gm)].map(([, name]) => name)
+  assert.deepEqual(targets.sort(), names.sort())
+  assert.deepEqual(Object.keys(SEEDS).sort(), names)
 })
