@@ -6,8 +6,15 @@ const { spawn, spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
+const { load } = require('../lib/addon.js')
 
 const PACKAGE = path.join(__dirname, '..')
+
+if (!load().cpuProfBuild().endsWith(':published')) {
+  throw new Error(
+    'the addons are a build for tests; measure the published one: npm run build -- --published',
+  )
+}
 
 /**
  * Returns the variants to compare: a program without a profiler, with Node's built-in profiler, and

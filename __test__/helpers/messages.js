@@ -29,6 +29,7 @@ const messages = {
   notJson: 'not a JSON object',
 
   // src/fleet/
+  hasTables: 'a lake has the tables',
   noRunInLake: 'there is no run in the lake',
   noAnswerInTime: 'did not answer in time',
 
@@ -67,6 +68,7 @@ const messages = {
   notAdded: 'not added to the lake',
 
   // cli/options.js and cli/commands/push.js
+  useLength: 'Use a length such as 10s',
   keyAndValue: 'Use a key and a value',
 
   // cli/report/

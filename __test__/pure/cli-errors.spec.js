@@ -129,7 +129,7 @@ test('wrong usage has exit code 2 in all commands, and is no defect', async () =
     [['compare', 'base', 'head', '--from', '5', '--to', '5'], 'from (5) must be less than to (5)'],
     [['report', 'a.json', '--from', '5', '--to', '5'], 'from (5) must be less than to (5)'],
     [['convert', '', '-o', 'a.cpuprofile'], 'inputs must be a path'],
-    [['lake', 'top', 'lake', '--since', 'ever'], "'ever' is no time"],
+    [['lake', 'top', 'lake', '--since', 'ever'], "'ever' is not a time"],
     [['lake', 'compact'], 'no lake is named'],
     [['lake', 'add', 'a.json', '--to', 'gs://bucket'], 'gs://bucket is no lake'],
     [['run', '--lake', 'gs://bucket', 'node'], 'gs://bucket is no lake'],

@@ -50,11 +50,12 @@ function placesOf(name, help, { types, settings, events }) {
     const [comment = ''] = /[^*]* Kinds of events.*?(?=Default)/s.exec(types) ?? []
     const [list = ''] = /lists what is recorded:\n\n.*?\n\n/s.exec(events) ?? []
     const told = [...list.matchAll(/`(\w+)`(?=:|, off by default:)/g)].map(([, word]) => word)
-    const [, ofHelp = ''] = /: ([^;]*);/.exec(help) ?? []
+    const [, ofHelp = ''] = /, of ([^;]*);/.exec(help) ?? []
     return {
-      'index.d.ts': codeSpans(comment),
+      // The words alone, not what adds one to the default.
+      'index.d.ts': codeSpans(comment).filter((word) => !word.startsWith('+')),
       'docs/events.md': told,
-      'the help': wordsIn(ofHelp.replace(/\(default: these\)| and|,/g, ' ')),
+      'the help': wordsIn(ofHelp.replace(/ and|,/g, ' ')),
     }
   }
   const [, type = ''] = new RegExp(`^  ${name}\\?: (.*)$`, 'm').exec(types) ?? []

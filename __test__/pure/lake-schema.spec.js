@@ -11,6 +11,7 @@ const { openStore } = require('../../cli/fleet/store.js')
 const { COLUMNS, TABLES } = require('../../cli/lake/schema.js')
 const { temporaryDirectory, PACKAGE } = require('../helpers/files.js')
 const { tablesOf } = require('../helpers/lake-tables.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { writeTrace } = require('../helpers/written.js')
 
 /** @param {string} file */
@@ -44,7 +45,7 @@ test('the addon writes the columns that the command line knows', async () => {
 test('the addon and the job for Spark know the tables', async () => {
   const store = openStore(path.join(temporaryDirectory(), 'lake'))
   const message = await store.live({ tables: ['none'] }).then(String, String)
-  const [, list = ''] = /a lake has the tables ([\w, ]+)/.exec(message) ?? []
+  const [, list = ''] = pattern`${messages.hasTables} ([\w, ]+)`.exec(message) ?? []
   assert.deepEqual(list.split(/, | and /).sort(), [...TABLES].sort(), message)
   const [, ofSpark = ''] = /^TABLES = \[(.*)\]$/m.exec(read('examples/lake/spark.py')) ?? []
   assert.deepEqual(JSON.parse(`[${ofSpark}]`).sort(), [...TABLES].sort())

@@ -227,7 +227,7 @@ test('wrong names, days and folders are told', async () => {
   }
   assert.ok(!fs.existsSync(lake))
   await store.addRun(run)
-  await assert.rejects(store.live({ tables: ['columns'] }), /a lake has the tables stacks, /)
+  await assert.rejects(store.live({ tables: ['columns'] }), pattern`${messages.hasTables} stacks, `)
   await assert.rejects(store.live({ ...FUNCTIONS, from: 'today' }), /is no date/)
   const change = { ...DAY, number: 0, adds: [], replaces: [] }
   await assert.rejects(store.commit(change), /0 is no number of a change/)

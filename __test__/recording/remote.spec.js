@@ -186,7 +186,7 @@ test('wrong settings and missing words are wrong usage', async (t) => {
     [['record', '--all', '--interval', 'x'], /interval=x/],
     [['start'], /name processes by pid or text, or use --all/],
     [['stop', '--tree'], /name processes/],
-    [['start', '--all', '--for', '10'], /Use a length such as 10s/],
+    [['start', '--all', '--for', '10'], pattern`${messages.useLength}`],
     [['start', '--all', '--start', 'on'], /unknown option/],
   ])) {
     const { code, stderr } = await cli(args)

@@ -4,10 +4,9 @@
 
 const { inspect } = require('node:util')
 const { isDefect } = require('../../lib/errors/defect.js')
-const { variableOf } = require('../../lib/settings.js')
 
 /** The environment variable with which an error has its stack. */
-const DEBUG = variableOf('debug')
+const DEBUG = 'CPU_PROF_DEBUG'
 
 /** Returns an error's message without its stack. @param {unknown} error */
 function messageOf(error) {
