@@ -28,6 +28,7 @@ fn profile() -> (Value, String) {
 }
 
 /// Returns the address of a function of this module in the file of the program.
+#[inline(never)]
 fn address_of_this(path: &std::path::Path) -> u64 {
     use object::{Object, ObjectSymbol};
     let file = fs::read(path).unwrap();
