@@ -51,13 +51,15 @@ class Screen {
  */
 function inTerminal(args, { cwd = temporaryDirectory(), env = {} } = {}) {
   const { columns, rows } = SIZE
-  const command = [process.execPath, BIN, ...args].join(' ')
+  // Paths can have spaces, and there are three shells on the way.
+  const command = ['\\"\\$SPEC_NODE\\"', '\\"\\$SPEC_BIN\\"', ...args].join(' ')
+  const paths = { SPEC_NODE: process.execPath, SPEC_BIN: BIN }
   // In the foreground from its start: a shell that takes a stopped job for a running one never continues the job.
   const job = `sh -c "echo pid=\\$\\$ >&2; exec ${command}"`
   const words = `stty rows ${rows} cols ${columns}; ${job}; echo code=$?; stty -a`
   const child = spawn('script', ['-qec', `bash -mc '${words}'`, '/dev/null'], {
     cwd,
-    env: { ...cleanEnv(), TERM: 'xterm-256color', ...env },
+    env: { ...cleanEnv(), TERM: 'xterm-256color', ...paths, ...env },
   })
   const screen = new Screen()
   child.stdout.setEncoding('utf8').on('data', (data) => {

@@ -57,7 +57,7 @@ test('children in other directories write to CPU_PROF_DIR', async () => {
   const result = await run(['-e', code], {
     preload: null,
     cwd: dir,
-    env: { NODE_OPTIONS: `--require ${PACKAGE}`, CPU_PROF_DIR: absolute },
+    env: { NODE_OPTIONS: `--require ${JSON.stringify(PACKAGE)}`, CPU_PROF_DIR: absolute },
   })
   assert.equal(result.traces.length, 2)
   assert.deepEqual(fs.readdirSync(other), [])

@@ -68,7 +68,8 @@ const hasScript = spawnSync('script', ['--version']).status === 0
 
 // The command runs in the foreground of a new terminal, without a parent shell. A shell that waits
 // there gets the Ctrl-C too, and dash then exits with 130 whatever the command's exit code.
-const IN_TERMINAL = ['sh', '-c', 'exec script -q -e -c "exec $*" /dev/null', 'sh']
+const IN_SCRIPT = 'SHELL=$BASH exec script -q -e -c "exec $(printf "%q " "$@")" /dev/null'
+const IN_TERMINAL = ['bash', '-c', IN_SCRIPT, 'bash']
 
 /** What a terminal turns into signals. @type {Record<string, string>} */
 const KEYS = { SIGINT: '\x03', SIGQUIT: '\x1c' }

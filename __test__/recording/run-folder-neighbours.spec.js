@@ -128,8 +128,10 @@ test('settings of another user are not obeyed when a run is over', {
 }, async () => {
   const tmp = sharedDirectory()
   const cwd = temporaryDirectory()
-  const preload = (/** @type {string} */ name) =>
-    `--require ${tmp}/${name}/${path.relative(path.join(tmp, name), PACKAGE)}/index.js`
+  const preload = (/** @type {string} */ name) => {
+    const file = `${tmp}/${name}/${path.relative(path.join(tmp, name), PACKAGE)}/index.js`
+    return `--require ${JSON.stringify(file)}`
+  }
   const variables = { CPU_PROF_DIR: path.join(tmp, 'theirs') }
   const files = {
     settings: JSON.stringify({ id: 'x', variables }),

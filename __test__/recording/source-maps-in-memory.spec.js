@@ -201,7 +201,7 @@ test('vitest: a test and what it calls have the places of their sources', { skip
   const vitest = path.join(PACKAGE, 'node_modules', 'vitest', 'vitest.mjs')
   const { code, stderr } = await run([vitest, 'run'], {
     cwd,
-    env: { NODE_OPTIONS: `--require ${PACKAGE}` },
+    env: { NODE_OPTIONS: `--require ${JSON.stringify(PACKAGE)}` },
     preload: null,
   })
   assert.equal(code, 0, stderr)
