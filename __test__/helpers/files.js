@@ -30,6 +30,13 @@ function temporaryDirectory(name = 'cpu-prof-', parent = os.tmpdir()) {
   return fs.realpathSync(dir)
 }
 
+/** Returns a library's path for LD_PRELOAD, which takes a space for the end of a path. @param {string} library */
+function preloadable(library) {
+  const link = path.join(temporaryDirectory(), path.basename(library))
+  fs.symlinkSync(library, link)
+  return link
+}
+
 /** @type {string[]} */
 const temporaryDirectories = []
 process.on('exit', () => {
@@ -49,4 +56,13 @@ function filesIn(dir, ending) {
 /** @param {string} dir */
 const tracesIn = (dir) => filesIn(dir, '.trace.json')
 
-module.exports = { cleanEnv, temporaryDirectory, filesIn, tracesIn, PACKAGE, FIXTURES, MEMORY }
+module.exports = {
+  preloadable,
+  cleanEnv,
+  temporaryDirectory,
+  filesIn,
+  tracesIn,
+  PACKAGE,
+  FIXTURES,
+  MEMORY,
+}

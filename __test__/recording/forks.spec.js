@@ -5,7 +5,7 @@ const os = require('node:os')
 const path = require('node:path')
 const test = require('node:test')
 const { messages } = require('../helpers/messages.js')
-const { run, FIXTURES, PACKAGE } = require('../helpers/run.js')
+const { preloadable, run, FIXTURES, PACKAGE } = require('../helpers/run.js')
 const { isInspector, NEEDS_WAKE_UP } = require('../helpers/source.js')
 const { assertSeen } = require('../helpers/work.js')
 
@@ -79,7 +79,7 @@ test('a forked child takes no recording for its own', async () => {
     console.log(prof.isRecording(), prof.stop().files.length)`
   const { stdout, stderr } = await run(['-e', source], {
     preload: null,
-    env: { LD_PRELOAD: INTERPOSED },
+    env: { LD_PRELOAD: preloadable(INTERPOSED) },
   })
   assert.equal(stderr, '')
   assert.deepEqual(stdout.trim().split('\n'), ['false', messages.startFirst, 'true 1'])

@@ -5,6 +5,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const {
+  preloadable,
   run,
   message,
   temporaryDirectory,
@@ -246,7 +247,7 @@ test('a program ends while its thread is still blocked in native code', async ()
 test('actions of signals are changed on the main thread only', async () => {
   // libuv changes them there too, and could be overwritten from another thread. The library reports
   // other threads on stderr.
-  const env = { ...LATE, LD_PRELOAD: path.join(EXAMPLES, 'libinterposed.so') }
+  const env = { ...LATE, LD_PRELOAD: preloadable(path.join(EXAMPLES, 'libinterposed.so')) }
   for (const wait of ['setInterval(() => {}, 1e6)', `require(${SPIN}).spin(1e9)`]) {
     for (const signal of /** @type {const} */ (['SIGTERM', 'SIGHUP'])) {
       const result = await compare(`process.send(0, () => { ${wait} })`, [signal], { env })
