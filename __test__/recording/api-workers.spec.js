@@ -99,6 +99,19 @@ test('start() records all workers that are created after it', {
   assert.equal(recording.threadId, 0)
 })
 
+test('a worker whose name is not ASCII is recorded', async () => {
+  const result = await runWorkers(
+    `prof.start()
+     const worker = new Worker(__filename, { name: 'é日' })
+     await message(worker)
+     prof.stop()`,
+    `recorded(); work(200); parentPort.postMessage('done')`,
+  )
+  assert.equal(result.stderr, '')
+  assert.equal(result.traces.length, 2)
+  assertSeen(result.traces[1], 'spin')
+})
+
 test('a worker is recorded while it is loading a library, which loads no other', {
   skip: NEEDS_INTERRUPT,
 }, async () => {
