@@ -148,7 +148,7 @@ test('only old days, and one repository', async () => {
   assert.deepEqual(await compacted('--older-than', '7d'), [`org/a ${day(8)}`])
   assert.deepEqual(await compacted(), [`org/a ${day(1)}`, `org/b ${day(1)}`])
   assert.deepEqual(await compacted('--older-than', '0d'), [`org/a ${day(0)}`, `org/b ${day(0)}`])
-  for (const age of ['1', 'd', '-1d', '1.5h', '1w']) {
+  for (const age of ['1', 'd', '-1d', '1.5', '1y']) {
     assert.equal((await cli(['lake', 'compact', lake, '--older-than', age])).code, 2, age)
   }
 })
