@@ -210,13 +210,19 @@ function evaluateRequest(code) {
   // With the name of this file, profiles show the code as the profiler's own.
   const expression = `${code}\n//# sourceURL=${pathToFileURL(__filename)}`
   const params = { expression, returnByValue: true }
-  const json = JSON.stringify({ id: 1, method: 'Runtime.evaluate', params })
-  // Node passes only the characters of ASCII on to a worker as they are, and paths have others.
-  return json.replace(/[\x80-\uffff]/g, escaped)
+  return forWorker(JSON.stringify({ id: 1, method: 'Runtime.evaluate', params }))
 }
 
-/** Returns a UTF-16 unit as JSON escapes it. @param {string} unit */
-const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+/**
+ * Returns a message for the inspector of a worker: Node passes only the characters of ASCII on as they are.
+ * @param {string} json
+ */
+function forWorker(json) {
+  return json.replace(
+    /[\x80-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
 
 /** @param {Task} task */
 function send({ sessionId, message }) {
@@ -287,4 +293,4 @@ function post(method, params) {
   session?.post(/** @type {any} */ (method), params, () => {})
 }
 
-module.exports = { attach }
+module.exports = { attach, forWorker }

@@ -9,7 +9,7 @@ const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const { ROOT, filesChangedSince } = require('./code/repository.js')
-const { readUses } = require('./code/rust.js')
+const { readUses, USES } = require('./code/rust.js')
 const { selectSpecs } = require('./specs/files.js')
 
 /** @typedef {{ changed: string[], specs: string[], crates: string[] }} Touched */
@@ -44,8 +44,8 @@ function readTouched() {
   } catch {
     return `this clone does not have ${commit}, which .ci/checked names`
   }
-  const args = ['test', '--quiet', '--lib', 'architecture', '--', '--nocapture']
-  const { stdout } = spawnSync('cargo', args, { cwd: ROOT, encoding: 'utf8' })
+  const [command, ...args] = USES
+  const { stdout } = spawnSync(command, args, { cwd: ROOT, encoding: 'utf8' })
   const { readSources, touchedBy } = require('./specs/touched.js')
   const { everything, specs, crates } = touchedBy(changed, readSources(), readUses(stdout))
   return everything ?? { changed, specs, crates, commit }

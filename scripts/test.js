@@ -10,7 +10,7 @@ const { spawn } = require('node:child_process')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
 const { baseCommit, filesChangedSince } = require('./code/repository.js')
-const { readUses } = require('./code/rust.js')
+const { readUses, USES } = require('./code/rust.js')
 const { selectSpecs } = require('./specs/files.js')
 
 const SPECS = path.join(__dirname, 'specs.js')
@@ -47,8 +47,6 @@ function step(title, [program, ...args], { isHeldBack = false, isMute = false, c
   })
 }
 
-/** Prints the files that each file of Rust uses. */
-const USES = ['cargo', 'test', '--quiet', '--lib', 'architecture', '--', '--nocapture']
 /** Says where the compiled tests of each crate are. */
 const COMPILED = ['cargo', 'test', '--quiet', '--lib', '--no-run', '--message-format=json']
 /** Specs that need nothing that `npm test` does not fetch. */

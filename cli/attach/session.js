@@ -5,6 +5,7 @@
 const http = require('node:http')
 // @ts-expect-error the package has no types
 const WebSocket = require('ws')
+const { forWorker } = require('../../lib/worker-attach.js')
 
 /** How long the inspector may take for an answer: a thread can be in a long native call. */
 const ANSWER_MS = 5000
@@ -38,8 +39,7 @@ class Session {
   /** @param {string} sessionId */
   addWorker(sessionId) {
     const send = (/** @type {string} */ json) => {
-      // Node passes only the characters of ASCII on to a worker as they are.
-      const message = json.replace(/[\x80-\uffff]/g, escaped)
+      const message = forWorker(json)
       this.call('NodeWorker.sendMessageToWorker', { sessionId, message }).catch(() => {})
     }
     this.workers.set(sessionId, new Session(send))
@@ -137,8 +137,5 @@ function targetId(host, port) {
     request.on('close', () => reject(new Error(`the inspector on ${host}:${port} closed`)))
   })
 }
-
-/** Returns a UTF-16 unit as JSON escapes it. @param {string} unit */
-const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 module.exports = { openSession, Session }

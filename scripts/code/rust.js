@@ -15,6 +15,9 @@ const OF_CRATE = /^(\w+)\/(lib|build)\.rs$/
  * @typedef {{ name: string, folder: string, uses: string[] }} Crate the folder is a path from the root
  */
 
+/** Prints the files that each file of Rust uses, for {@link readUses}. */
+const USES = ['cargo', 'test', '--quiet', '--lib', 'architecture', '--', '--nocapture']
+
 /** Returns the crates that users get, without the fuzzers. @returns {Crate[]} */
 function readCrates() {
   const args = ['metadata', '--format-version', '1', '--no-deps', '--offline']
@@ -96,8 +99,8 @@ function usersOf(uses, read) {
 const exportedNames = (source) => [...source.matchAll(/js_name = "(\w+)"/g)].map(([, name]) => name)
 
 /**
- * Returns the files that each file uses, as the tests of the architecture print them.
- * @param {string} output of `cargo test architecture -- --nocapture` @returns {Uses}
+ * Returns the files that each file uses, as {@link USES} prints them.
+ * @param {string} output @returns {Uses}
  */
 function readUses(output) {
   const [, json] = /^uses: (\{.*\})$/m.exec(output) ?? []
@@ -105,4 +108,4 @@ function readUses(output) {
   return JSON.parse(json)
 }
 
-module.exports = { cratesOf, exportedNames, exportsOf, readCrates, readUses }
+module.exports = { USES, cratesOf, exportedNames, exportsOf, readCrates, readUses }
