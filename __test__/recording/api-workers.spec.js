@@ -27,10 +27,10 @@ const startOf = (dir) => `
   const work = (ms) => {
     for (let worked = 0; worked < ms; worked += 20) spin(20)
   }
+  const isOwn = (file) => file.includes('.' + threadId + '.0')
   /** Works until the calling thread has a trace. */
   const recorded = () => {
     const end = Date.now() + 30_000
-    const isOwn = (file) => file.includes('.' + threadId + '.0')
     while (!traces().some(isOwn)) {
       if (Date.now() > end) throw new Error('thread ' + threadId + ' is not recorded')
       spin(5)
@@ -105,7 +105,15 @@ test('a worker whose name is not ASCII is recorded', { skip: NEEDS_TO_REACH_WORK
      const worker = new Worker(__filename, { name: 'é日' })
      await message(worker)
      prof.stop()`,
-    `recorded(); work(200); parentPort.postMessage('done')`,
+    // Works until it is recorded, and returns to its event loop, which the inspector source needs.
+    `const end = Date.now() + 30_000
+     const step = () => {
+       const isDone = traces().some(isOwn) || Date.now() > end
+       work(100)
+       if (isDone) parentPort.postMessage('done')
+       else setTimeout(step)
+     }
+     step()`,
   )
   assert.equal(result.stderr, '')
   assert.equal(result.traces.length, 2)
