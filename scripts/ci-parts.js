@@ -47,7 +47,7 @@ function readTouched() {
   const [command, ...args] = USES
   const { stdout } = spawnSync(command, args, { cwd: ROOT, encoding: 'utf8' })
   const { readSources, touchedBy } = require('./specs/touched.js')
-  const { everything, specs, crates } = touchedBy(changed, readSources(), readUses(stdout))
+  const { everything, specs, crates } = touchedBy(changed, readSources(), readUses(stdout).uses)
   return everything ?? { changed, specs, crates, commit }
 }
 

@@ -6,7 +6,7 @@
 // `npm test -- --changed`: what a change touches: what differs from the branch that this one follows, or
 // from the last commit. `--changed=<commit>` compares with that commit.
 
-const { spawn } = require('node:child_process')
+const { execFileSync, spawn } = require('node:child_process')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
 const { baseCommit, filesChangedSince } = require('./code/repository.js')
@@ -19,13 +19,16 @@ const root = path.join(__dirname, '..')
 /**
  * Runs a command to its end and prints its duration. Rejects if the command fails.
  * @param {string} title @param {string[]} command
- * @param {{ isHeldBack?: boolean, isMute?: boolean, cwd?: string }} [options] `isHeldBack`: the output is shown at the
- *   end, in one piece, since another step is running; `isMute`: it is shown only if the command fails
+ * @param {{ isHeldBack?: boolean, isMute?: boolean, cwd?: string, env?: NodeJS.ProcessEnv }} [options] `isHeldBack`: the
+ *   output is shown at the end, in one piece, since another step is running; `isMute`: it is shown only if the command
+ *   fails; `env`: variables besides those of this process
  * @returns {Promise<string>} what it wrote to stdout
  */
-function step(title, [program, ...args], { isHeldBack = false, isMute = false, cwd = root } = {}) {
+function step(title, [program, ...args], options = {}) {
+  const { isHeldBack = false, isMute = false, cwd = root } = options
   const start = Date.now()
-  const child = spawn(program, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+  const env = { ...process.env, ...options.env }
+  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   let [all, stdout] = ['', '']
   const show = (/** @type {string} */ text) => {
     if (isHeldBack) all += text
@@ -49,6 +52,8 @@ function step(title, [program, ...args], { isHeldBack = false, isMute = false, c
 
 /** Says where the compiled tests of each crate are. */
 const COMPILED = ['cargo', 'test', '--quiet', '--lib', '--no-run', '--message-format=json']
+/** Variables with which the Rust tests of a change try fewer damaged files: `npm test` tries all. */
+const FEWER = { MUTANTS: '50' }
 /** Specs that need nothing that `npm test` does not fetch. */
 const IN_NPM_TEST = /^(pure|recording|stress)\//
 
@@ -112,12 +117,14 @@ async function some(rust, names) {
 }
 
 /**
- * Runs the tests of some crates. Cargo would compile the crates with other features, and so once more, if it
- * were asked for these alone.
- * @param {string[]} names
+ * Runs those Rust tests that use changed files. Cargo would compile the crates with other features, and so once
+ * more, if it were asked for some of them.
+ * @param {string[]} names of the crates @param {string[]} changed
+ * @param {import('./code/rust.js').AllUses} uses
  */
-async function crateTests(names) {
+async function crateTests(names, changed, { uses, ofTests }) {
   const { readCrates } = require('./code/rust.js')
+  const { touchedTests } = require('./code/rust-tests.js')
   const output = await step('compile Rust tests', COMPILED, { isHeldBack: true, isMute: true })
   const artifacts = output.split('\n').flatMap((line) => {
     if (!line.startsWith('{')) return []
@@ -128,8 +135,13 @@ async function crateTests(names) {
     const cwd = path.join(root, folder)
     const own = artifacts.find((each) => path.relative(each.folder, cwd) === '')
     if (own === undefined) throw new Error(`cargo has compiled no tests of ${name}`)
-    const [command, options] = [[own.executable, '--quiet', ...asRoot()], { isHeldBack: true, cwd }]
-    await step(`Rust tests of ${name}`, command, options)
+    const list = execFileSync(own.executable, ['--list', '--format=terse'], { encoding: 'utf8' })
+    const all = [...list.matchAll(/^(.*): test$/gm)].map(([, test]) => test)
+    const touched = touchedTests(all, folder, changed, uses, ofTests)
+    if (touched.length === 0) continue
+    const title = `${touched.length} of ${all.length} Rust tests of ${name}`
+    const command = [own.executable, '--quiet', ...asRoot(), '--exact', ...touched]
+    await step(title, command, { isHeldBack: true, cwd, env: FEWER })
   }
 }
 
@@ -141,9 +153,9 @@ async function whatChanged(commit = baseCommit()) {
   // Compiles all Rust tests, too.
   const uses = isRust
     ? readUses(await step('uses of Rust', USES, { isHeldBack: true, isMute: true }))
-    : {}
+    : { uses: {}, ofTests: {} }
   const { readSources, touchedBy } = require('./specs/touched.js')
-  const { everything: why, specs: names, crates } = touchedBy(changed, readSources(), uses)
+  const { everything: why, specs: names, crates } = touchedBy(changed, readSources(), uses.uses)
   if (why !== undefined) {
     console.log(`everything, because ${why}`)
     return everything()
@@ -155,7 +167,7 @@ async function whatChanged(commit = baseCommit()) {
   console.log(
     `touched: ${[...crates.map((name) => `the Rust tests of ${name}`), ...here].join(', ')}`,
   )
-  const rust = crates.length > 0 ? crateTests(crates) : ''
+  const rust = crates.length > 0 ? crateTests(crates, changed, uses) : ''
   await all([rust, build().then(() => pure.length > 0 && specs(pure))])
   if (others.length > 0) {
     console.log(

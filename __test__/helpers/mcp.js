@@ -3,6 +3,7 @@
 // Agents: clients of `cpu-prof mcp`, with the SDK's own client and without.
 
 const { spawn } = require('node:child_process')
+const { once } = require('node:events')
 const { Client } = require('@modelcontextprotocol/sdk/client/index.js')
 const { StdioClientTransport } = require('@modelcontextprotocol/sdk/client/stdio.js')
 const { BIN } = require('./cli.js')
@@ -45,7 +46,14 @@ async function connect(t, project, args = [], env = {}) {
     )
     return { text: content[0].text, data: structuredContent, isError: isError === true }
   }
-  return { client, call, said, pid: Number(transport.pid) }
+  /** Ends the server, and resolves with all that it has written to stderr. */
+  const end = async () => {
+    const hasEnded = once(/** @type {import('node:stream').Stream} */ (transport.stderr), 'end')
+    await client.close()
+    await hasEnded
+    return said.stderr
+  }
+  return { client, call, end, pid: Number(transport.pid) }
 }
 
 /**

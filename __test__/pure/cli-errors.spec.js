@@ -109,18 +109,18 @@ test('a tool of the server names a defect, and the server goes on', async (t) =>
   const project = temporaryDirectory()
   writeTrace(path.join(project, 'profiles', '20260101.000000.7', 'trace.json'))
   const env = { ...withDefect('lib/offline.js', 'compare'), CPU_PROF_DEBUG: '1' }
-  const { call, said } = await connect(t, project, [], env)
+  const { call, end } = await connect(t, project, [], env)
   const run = '20260101.000000.7'
   const { isError, text } = await call('compare', { base: run, head: run })
   assert.ok(isError)
   assert.match(text, IS_DEFECT)
   assert.doesNotMatch(text, STACK)
-  assert.match(said.stderr, STACK)
   assert.equal((await call('hotspots')).isError, false)
   // Node refuses such a word with a TypeError of its own.
   const refused = await call('record', { command: ['node', 'a\0b'] })
   assert.ok(refused.isError)
   assert.match(refused.text, /^no program can get a word with a null character$/)
+  assert.match(await end(), STACK)
 })
 
 test('wrong usage has exit code 2 in all commands, and is no defect', async () => {

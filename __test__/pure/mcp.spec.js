@@ -250,7 +250,7 @@ test('a client of an older protocol is served, and one of an unknown protocol is
 })
 
 test('malformed requests get errors, and the server goes on', async (t) => {
-  const { initialize, request, write, lines, said } = speak(t, createProject())
+  const { child, ended, initialize, request, write, lines, said } = speak(t, createProject())
   await initialize('2025-06-18')
   write('not json\n{"jsonrpc":"2.0"}\n[]\n\n')
   assert.equal((await request(1, 'no/method', {})).error.code, -32601)
@@ -274,6 +274,8 @@ test('malformed requests get errors, and the server goes on', async (t) => {
   assert.equal(good.result.structuredContent.count, 2)
   // stdout has messages only; what was wrong is on stderr.
   for (const line of lines) assert.equal(JSON.parse(line).jsonrpc, '2.0')
+  child.stdin.end()
+  await ended
   assert.match(said.stderr, /^cpu-prof: /m)
 })
 

@@ -6,6 +6,7 @@ const assert = require('node:assert/strict')
 const test = require('node:test')
 const { requiresOf } = require('../../scripts/code/units.js')
 const { cratesOf, exportsOf } = require('../../scripts/code/rust.js')
+const { touchedTests } = require('../../scripts/code/rust-tests.js')
 const { readSources, sourcesOf, touchedBy } = require('../../scripts/specs/touched.js')
 
 const SOURCES = readSources()
@@ -233,4 +234,36 @@ test('Rust touches the specs of the exports that it is behind, and the tests of 
     'tools/exports/push.rs',
     'recorder/exports/r.rs',
   ])
+})
+
+test("of a crate's Rust tests, those that use a changed file are touched", () => {
+  const uses = {
+    'core/url.rs': [],
+    'tools/merge/mod.rs': [],
+    'tools/merge/merge.rs': ['core/url.rs'],
+    'tools/report.rs': ['tools/names.rs'],
+    'tools/names.rs': [],
+  }
+  const ofTests = {
+    'tools/merge/tests/mod.rs': ['tools/merge/merge.rs'],
+    'tools/merge/tests/spans.rs': ['tools/merge/tests/mod.rs'],
+    'tools/report.rs': ['tools/report.rs', 'tools/helper.rs'],
+    'tools/helper.rs': ['tools/merge/merge.rs'],
+    'tools/names.rs': ['tools/names.rs'],
+  }
+  const all = ['merge::tests::spans::two', 'report::tests::rows', 'names::tests::cut', 'other::new']
+  for (const [file, touched] of /** @type {[string, string[]][]} */ ([
+    ['core/url.rs', ['merge::tests::spans::two', 'report::tests::rows']],
+    ['tools/merge/mod.rs', ['merge::tests::spans::two', 'report::tests::rows']],
+    ['tools/merge/tests/spans.rs', ['merge::tests::spans::two']],
+    ['tools/helper.rs', ['report::tests::rows']],
+    ['tools/names.rs', ['report::tests::rows', 'names::tests::cut']],
+    ['tools/removed.rs', []],
+    ['tools/lib.rs', all.slice(0, 3)],
+    ['core/golden/a.json', all.slice(0, 3)],
+  ])) {
+    const found = touchedTests(all, 'src/tools', [`src/${file}`], uses, ofTests)
+    // What stands in a file that is not known may use anything.
+    assert.deepEqual(found, [...touched, 'other::new'], file)
+  }
 })

@@ -10,6 +10,7 @@ const path = require('node:path')
 const { describe, test } = require('node:test')
 const { reply, runArmed, send, NEEDS_SOCKET } = require('../helpers/control.js')
 const { messages, pattern } = require('../helpers/messages.js')
+const { NEEDS_NEIGHBOUR } = require('../helpers/neighbour.js')
 const { run, cleanEnv, temporaryDirectory, PACKAGE } = require('../helpers/run.js')
 const { runUnharmed } = require('../helpers/unharmed.js')
 
@@ -164,7 +165,7 @@ describe('the folder of a socket', together, () => {
   })
 
   test('is not made by a process with rights of another user', {
-    skip: process.getuid?.() !== 0 && 'only root can give up rights',
+    skip: NEEDS_NEIGHBOUR,
   }, async () => {
     const dir = temporaryDirectory()
     const early = path.join(dir, 'early.js')

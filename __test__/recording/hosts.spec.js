@@ -13,6 +13,7 @@ const { targetName } = require('../../lib/addon.js')
 const { binOf, isFetched } = require('../../scripts/package-managers.js')
 const { ADDONS, fileName } = require('../../scripts/targets.js')
 const { messages, pattern } = require('../helpers/messages.js')
+const { NEEDS_NEIGHBOUR } = require('../helpers/neighbour.js')
 const { run, cleanEnv, temporaryDirectory, tracesIn, PACKAGE } = require('../helpers/run.js')
 const { assertSeen } = require('../helpers/work.js')
 const { write } = require('../helpers/workspace.js')
@@ -181,8 +182,9 @@ test('a bundle with the package in it, and the addon beside the bundle', async (
   assertSeen(traces[0], 'spin')
 })
 
-test('a serverless function: another folder in NODE_OPTIONS, no HOME, and only /tmp is written', async (t) => {
-  if (process.getuid?.() !== 0) return t.skip('needs root, to become another user')
+test('a serverless function: another folder in NODE_OPTIONS, no HOME, and only /tmp is written', {
+  skip: NEEDS_NEIGHBOUR,
+}, async () => {
   const layer = folder({ 'task/main.js': SPIN })
   const target = install(layer)
   fs.chmodSync(layer, 0o755)

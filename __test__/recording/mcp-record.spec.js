@@ -130,14 +130,14 @@ test('what a command prints is its end in the answer, and never a message of the
       process.stdout.write(message + '\\n', () => console.error('\\x1b[31mfailed\\x1b[0m: one\\u202etwo'))
       process.exitCode = 3`,
   })
-  const { call, said } = await connect(t, project)
+  const { call, end } = await connect(t, project)
   const { data, text, isError } = await call('record', { command: [process.execPath, 'loud.js'] })
   assert.deepEqual([isError, data.exitCode, data.recorded], [false, 3, true])
   assert.ok(data.output.length <= 20 && data.output.length > 2, text)
   assert.equal(data.output.at(-1), 'failed: one two')
   assert.match(data.output.at(-2), /jsonrpc/)
   assert.match(text, /the command ended with 3 after/)
-  assert.equal(said.stderr, '')
+  assert.equal(await end(), '')
 })
 
 test('a command that cannot be recorded says why', async (t) => {

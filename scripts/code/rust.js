@@ -12,6 +12,7 @@ const OF_CRATE = /^(\w+)\/(lib|build)\.rs$/
 
 /**
  * @typedef {Record<string, string[]>} Uses the files that each file uses; paths below `src/`
+ * @typedef {{ uses: Uses, ofTests: Uses }} AllUses without their tests, and what their tests use
  * @typedef {{ name: string, folder: string, uses: string[] }} Crate the folder is a path from the root
  */
 
@@ -100,12 +101,15 @@ const exportedNames = (source) => [...source.matchAll(/js_name = "(\w+)"/g)].map
 
 /**
  * Returns the files that each file uses, as {@link USES} prints them.
- * @param {string} output @returns {Uses}
+ * @param {string} output @returns {AllUses}
  */
 function readUses(output) {
-  const [, json] = /^uses: (\{.*\})$/m.exec(output) ?? []
-  if (json === undefined) throw new Error('the tests of the architecture printed no uses of files')
-  return JSON.parse(json)
+  const [, uses] = /^uses: (\{.*\})$/m.exec(output) ?? []
+  const [, ofTests] = /^uses of tests: (\{.*\})$/m.exec(output) ?? []
+  if (uses === undefined || ofTests === undefined) {
+    throw new Error('the tests of the architecture printed no uses of files')
+  }
+  return { uses: JSON.parse(uses), ofTests: JSON.parse(ofTests) }
 }
 
 module.exports = { USES, cratesOf, exportedNames, exportsOf, readCrates, readUses }

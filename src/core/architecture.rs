@@ -61,7 +61,10 @@ const MAX_FILES: usize = 14;
 /// Lines of a file before its tests.
 const MAX_LINES: usize = 400;
 
-/// A source file without its tests.
+/// Where the tests of a file begin.
+const TESTS: &str = "\n#[cfg(test)]\nmod tests {";
+
+/// A source file, or a part of it.
 #[derive(Debug, Default)]
 struct SourceText {
     /// Path below `src/`, with slashes.
@@ -336,6 +339,12 @@ impl Collector {
 }
 
 impl<'ast> Visit<'ast> for Collector {
+    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
+        self.module.push(item.ident.to_string());
+        visit::visit_item_mod(self, item);
+        self.module.pop();
+    }
+
     fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
         self.add_tree(&item.tree, &mut Vec::new());
     }
@@ -421,8 +430,8 @@ impl<'ast> Visit<'ast> for Collector {
     }
 }
 
-/// Reads every source file, each up to its tests. Files that hold only tests are left out.
-fn sources() -> Vec<SourceText> {
+/// Reads every source file.
+fn whole_sources() -> Vec<SourceText> {
     fn read(folder: &Path, files: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -437,18 +446,35 @@ fn sources() -> Vec<SourceText> {
     let mut files = Vec::new();
     read(&root, &mut files);
     files.sort();
-    let is_test = |path: &str| {
-        path.ends_with("/tests.rs")
-            || path.contains("/tests/")
-            || TEST_HELPERS.iter().any(|helper| path.starts_with(helper))
-    };
     let source = |file: PathBuf| {
         let path = file.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/");
-        let text = fs::read_to_string(&file).unwrap();
-        let end = text.find("\n#[cfg(test)]\nmod tests {").map_or(text.len(), |at| at + 1);
-        SourceText { path, text: text[..end].to_owned() }
+        SourceText { path, text: fs::read_to_string(&file).unwrap() }
     };
-    files.into_iter().map(source).filter(|file| !is_test(&file.path)).collect()
+    files.into_iter().map(source).collect()
+}
+
+/// Returns whether a file holds only what tests use.
+fn is_of_tests(path: &str) -> bool {
+    path.ends_with("/tests.rs")
+        || path.contains("/tests/")
+        || TEST_HELPERS.iter().any(|helper| path.starts_with(helper))
+}
+
+/// Parts source files into what they are without their tests, and the tests. The files that hold only tests are
+/// among these.
+fn without_tests(whole: Vec<SourceText>) -> (Vec<SourceText>, Vec<SourceText>) {
+    let (mut tests, mut sources): (Vec<_>, Vec<_>) =
+        whole.into_iter().partition(|file| is_of_tests(&file.path));
+    for SourceText { path, text } in &mut sources {
+        if let Some(at) = text.find(TESTS) {
+            tests.push(SourceText { path: path.clone(), text: text.split_off(at + 1) });
+        }
+    }
+    (sources, tests)
+}
+
+fn sources() -> Vec<SourceText> {
+    without_tests(whole_sources()).0
 }
 
 #[test]
@@ -459,22 +485,20 @@ fn the_rules_hold() {
     assert!(breaches.is_empty(), "\n{}\n", breaches.join("\n"));
 }
 
-/// Prints the files that each file uses, as JSON on a line: `npm test -- --changed` follows them from what
-/// was changed to the exports.
-#[test]
-fn prints_the_uses_of_files() {
-    let sources = sources();
-    let modules: BTreeMap<Vec<String>, &str> =
-        sources.iter().map(|file| (module_of(&file.path), file.path.as_str())).collect();
+/// Returns the files that each of some parts of files uses.
+fn uses_of<'a>(
+    parts: &'a [SourceText],
+    modules: &BTreeMap<Vec<String>, &'a str>,
+) -> BTreeMap<&'a str, BTreeSet<&'a str>> {
     let facts: Vec<(&str, Facts)> =
-        sources.iter().map(|file| (file.path.as_str(), facts(file).unwrap())).collect();
+        parts.iter().map(|file| (file.path.as_str(), facts(file).unwrap())).collect();
     let types: BTreeMap<&str, &str> = facts
         .iter()
         .flat_map(|(path, facts)| facts.types.iter().map(|name| (name.as_str(), *path)))
         .collect();
     let mut uses: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (path, facts) in &facts {
-        uses.entry(path).or_default().extend(targets(&facts.uses, &modules));
+        uses.entry(path).or_default().extend(targets(&facts.uses, modules));
         // Who has a value of the type calls its methods, wherever they stand.
         for name in &facts.implemented {
             if let Some(definition) = types.get(name.as_str()) {
@@ -482,8 +506,26 @@ fn prints_the_uses_of_files() {
             }
         }
     }
-    assert!(uses["tools/exports/check.rs"].contains("tools/check/check.rs"), "{uses:?}");
+    uses
+}
+
+/// Prints the files that each file uses, and those that its tests use, as JSON on a line each:
+/// `npm test -- --changed` follows them from what was changed to the exports and to the tests.
+#[test]
+fn prints_the_uses_of_files() {
+    let (sources, tests) = without_tests(whole_sources());
+    let modules: BTreeMap<Vec<String>, &str> = sources
+        .iter()
+        .chain(&tests)
+        .map(|file| (module_of(&file.path), file.path.as_str()))
+        .collect();
+    let (uses, of_tests) = (uses_of(&sources, &modules), uses_of(&tests, &modules));
+    assert!(uses["tools/exports/check.rs"].contains("tools/check/check.rs"));
+    let inline = &of_tests["tools/compare/changes/change_points.rs"];
+    assert!(inline.contains("tools/compare/changes/change_points.rs"), "{inline:?}");
+    assert!(of_tests["tools/agreement.rs"].contains("tools/check/check.rs"));
     println!("\nuses: {}", serde_json::to_string(&uses).unwrap());
+    println!("\nuses of tests: {}", serde_json::to_string(&of_tests).unwrap());
 }
 
 #[test]
