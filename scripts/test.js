@@ -173,6 +173,8 @@ async function whatChanged(commit = baseCommit()) {
     console.log(
       `the Rust tests and ${pure.length} pure specs passed; ${others.length} others follow`,
     )
+    // The libraries that recorded programs load.
+    await step('examples', ['cargo', 'build', '--quiet', '--examples'], { isMute: true })
     await specs(others)
   }
   if (elsewhere.length > 0) {

@@ -100,8 +100,8 @@ async function runInTurn(words, { runs, warmup = 0, dir }) {
     return undefined
   }
   const parent = dir ?? path.join(RUNS, newDirName())
-  const sides = ['base', 'head'].map((name, index) => {
-    return { name, command: commands[index], folder: path.resolve(parent, name) }
+  const sides = ['base', 'head'].map((name, at) => {
+    return { name, command: commands[at], folder: path.resolve(parent, name) }
   })
   const endings = await recordRuns(sides, runs, warmup, { merge: true, sourceMaps: true })
   if (endings === undefined) return undefined

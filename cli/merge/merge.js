@@ -39,8 +39,8 @@ async function merge(inputs, { output, name = [], json, quiet, ...options }) {
     result = await withInputs(all, (files) => {
       // A label can be any text, `__proto__` too.
       const names = /** @type {Record<string, string[]>} */ (Object.create(null))
-      for (const [index, { label }] of labelled.entries()) {
-        names[label] = [...(names[label] ?? []), files[inputs.length + index]]
+      for (const [at, { label }] of labelled.entries()) {
+        names[label] = [...(names[label] ?? []), files[inputs.length + at]]
       }
       const settings = { ...options, names, onProgress }
       return withCleanup(() => index.merge(files.slice(0, inputs.length), target, settings))

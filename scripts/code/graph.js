@@ -19,6 +19,8 @@ const REQUIRED = 'required'
 /** What a text is that preloads the package; in what ships, such texts also stand in messages. */
 const PRELOADS = /^(.*\s)?(--require|-r|--import)[ =]?$|^(node )?--(require|import)[ =]/
 const SHIPPED_PRELOADS = /(^|\s)--(require|import) $/
+/** Has the words of messages, which start nothing. */
+const MESSAGES = '__test__/helpers/messages.js'
 /** What the program does itself for one command. */
 const OF_COMMAND = /^cli\/([\w-]+)\//
 const SHIPPED = /^(bin|cli|lib)\//
@@ -109,7 +111,7 @@ class Graph {
    */
   wordsOf({ file, name }) {
     const unit = this.modules.get(file)?.units.get(name)
-    if (unit === undefined) return []
+    if (unit === undefined || file === MESSAGES) return []
     const isStarting = unit.paths.some((each) => each.endsWith(PROGRAM))
     return SHIPPED.test(file) && !isStarting ? [] : [...unit.words]
   }
