@@ -171,7 +171,7 @@ async function whatChanged(commit = baseCommit()) {
   await all([rust, build().then(() => pure.length > 0 && specs(pure))])
   if (others.length > 0) {
     console.log(
-      `the Rust tests and ${pure.length} pure specs passed; ${others.length} others follow`,
+      `the Rust tests and ${pure.length} pure specs passed after ${process.uptime().toFixed()} s; ${others.length} others follow`,
     )
     // The libraries that recorded programs load.
     await step('examples', ['cargo', 'build', '--quiet', '--examples'], { isMute: true })
