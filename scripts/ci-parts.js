@@ -22,6 +22,17 @@ const hasSpecs =
 /** Every part of the recorder meets every Node and system; other Rust only runs elsewhere. */
 const hasRecorder = (/** @type {Touched} */ { crates }) => crates.includes('cpu-prof')
 
+/** Other code is safe Rust that knows no system, and no library of C: the same with musl. */
+const hasSystemCode = (/** @type {Touched} */ { changed }) =>
+  changed.some((file) => systemRooms().some((room) => file.startsWith(room)))
+
+/** Returns the folders of code of a system, as the test of the architecture has them. */
+function systemRooms() {
+  const rules = fs.readFileSync(path.join(ROOT, 'src', 'core', 'architecture.rs'), 'utf8')
+  const [, list = ''] = /^const UNSAFE_ROOMS: .* = \[([^\]]*)\]/m.exec(rules) ?? []
+  return [...list.matchAll(/"(.*)"/g)].map(([, room]) => `src/${room}`)
+}
+
 /** When each part is needed. @type {Record<string, (touched: Touched) => boolean>} */
 const PARTS = {
   'test:fleet': hasSpecs(/^fleet\//),
@@ -31,8 +42,10 @@ const PARTS = {
   'test:matrix': hasSpecs(/^recording\//),
   'test:memory': hasRecorder,
   'linux-x64-musl': (touched) =>
-    hasRecorder(touched) ||
-    touched.changed.some((file) => /^scripts\/(build|inspect|npm|platforms|targets)/.test(file)),
+    hasSystemCode(touched) ||
+    touched.changed.some((file) =>
+      /^(scripts\/(build|inspect|npm|platforms|targets)|lib\/addon)/.test(file),
+    ),
 }
 
 /** Returns what differs from the checked commit, and what that touches; a text if this cannot be known. */
@@ -69,4 +82,4 @@ function main() {
 
 if (require.main === module) main()
 
-module.exports = { PARTS }
+module.exports = { PARTS, systemRooms }
