@@ -73,6 +73,9 @@ function pprof() {
   )
 }
 
+/** Each fuzzer would be optimized as a whole program, for minutes. */
+const FAST_BUILD = { CARGO_PROFILE_RELEASE_LTO: 'off', CARGO_PROFILE_RELEASE_CODEGEN_UNITS: '16' }
+
 /** @type {Record<string, () => (readonly [string, Buffer])[]>} */
 const SEEDS = {
   trace: traces,
@@ -116,7 +119,7 @@ function main() {
     ]
     // The code is safe Rust, which no sanitizer checks better; without one, the toolchain of the project will do.
     const options = ['--sanitizer', 'none', target, corpus, seeds, '--', ...limits]
-    runOrFail('cargo', ['fuzz', 'run', ...options], ROOT)
+    runOrFail('cargo', ['fuzz', 'run', ...options], ROOT, FAST_BUILD)
   }
 }
 
