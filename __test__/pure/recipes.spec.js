@@ -140,13 +140,16 @@ function build(copy) {
     fs.writeFileSync(file, text.replace(QUOTED_VERSION, '$1+copy$2'))
   }
   const target = path.join(PACKAGE, 'target', 'recipes')
-  const args = ['build', '--quiet', '--package', 'cpu-prof-tools', '--target-dir', target]
   // The copy is not optimized, which takes longer than what runs of it here.
-  const env = {
-    ...process.env,
-    CARGO_BUILD_BUILD_DIR: path.join(PACKAGE, 'target'),
-    CARGO_PROFILE_DEV_OPT_LEVEL: '0',
-  }
+  const plain = ['profile.dev.opt-level=0', 'profile.dev.package.cpu-prof-tools.opt-level=0']
+  const options = [
+    '--quiet',
+    '--target-dir',
+    target,
+    ...plain.flatMap((each) => ['--config', each]),
+  ]
+  const args = ['build', '--package', 'cpu-prof-tools', ...options]
+  const env = { ...process.env, CARGO_BUILD_BUILD_DIR: path.join(PACKAGE, 'target') }
   const { status, stderr } = spawnSync('cargo', args, { cwd: copy, env, encoding: 'utf8' })
   assert.equal(status, 0, stderr)
   const built = path.join(target, 'debug', 'libcpu_prof_tools.so')
