@@ -22,9 +22,8 @@ const hasSpecs =
 /** Every part of the recorder meets every Node and system; other Rust only runs elsewhere. */
 const hasRecorder = (/** @type {Touched} */ { crates }) => crates.includes('cpu-prof')
 
-/** Other code is safe Rust that knows no system, and no library of C: the same with musl. */
-const hasSystemCode = (/** @type {Touched} */ { changed }) =>
-  changed.some((file) => systemRooms().some((room) => file.startsWith(room)))
+/** What builds a target, and what chooses one in a process. */
+const OF_TARGETS = /^(scripts\/(build|inspect|npm|platforms|targets)|lib\/(addon|preload))/
 
 /** Returns the folders of code of a system, as the test of the architecture has them. */
 function systemRooms() {
@@ -41,11 +40,13 @@ const PARTS = {
     specs.some((spec) => selectSpecs({ source: 'inspector' }).includes(spec)),
   'test:matrix': hasSpecs(/^recording\//),
   'test:memory': hasRecorder,
-  'linux-x64-musl': (touched) =>
-    hasSystemCode(touched) ||
-    touched.changed.some((file) =>
-      /^(scripts\/(build|inspect|npm|platforms|targets)|lib\/addon)/.test(file),
-    ),
+  // Other Rust is safe and knows no system, and no library of C: it is the same with musl.
+  'linux-x64-musl': ({ changed }) => {
+    const rooms = systemRooms()
+    return changed.some(
+      (file) => OF_TARGETS.test(file) || rooms.some((room) => file.startsWith(room)),
+    )
+  },
 }
 
 /** Returns what differs from the checked commit, and what that touches; a text if this cannot be known. */

@@ -17,6 +17,8 @@ const GOLDEN = path.join(ROOT, 'src/core/format/trace/golden')
 const FOREIGN = path.join(ROOT, '__test__/fixtures/foreign')
 /** The most bytes of a seed: a fuzzer is faster with short ones. */
 const SEED_BYTES = 30_000
+/** Variables of the build of a fuzzer, which would be optimized as a whole program, for minutes. */
+const FAST_BUILD = { CARGO_PROFILE_RELEASE_LTO: 'off', CARGO_PROFILE_RELEASE_CODEGEN_UNITS: '16' }
 
 /** Texts of the fixtures whose names end so, by name. @param {RegExp} ending */
 function fixtures(ending) {
@@ -73,9 +75,6 @@ function pprof() {
   )
 }
 
-/** Each fuzzer would be optimized as a whole program, for minutes. */
-const FAST_BUILD = { CARGO_PROFILE_RELEASE_LTO: 'off', CARGO_PROFILE_RELEASE_CODEGEN_UNITS: '16' }
-
 /** @type {Record<string, () => (readonly [string, Buffer])[]>} */
 const SEEDS = {
   trace: traces,
@@ -105,8 +104,7 @@ function main() {
       minutes: { type: 'string', default: '20' },
     },
   })
-  const env = { MUTANTS: values.mutants, CARGO_PROFILE_TEST_OPT_LEVEL: '1' }
-  runOrFail('cargo', ['test', '--target-dir', 'target/nightly', 'agreement'], ROOT, env)
+  runOrFail('cargo', ['test', 'agreement'], ROOT, { MUTANTS: values.mutants })
   for (const target of positionals.length > 0 ? positionals : Object.keys(SEEDS)) {
     const seeds = path.join(FUZZ, 'seeds', target)
     const corpus = path.join(FUZZ, 'corpus', target)

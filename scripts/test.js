@@ -122,7 +122,7 @@ async function some(rust, names) {
  * @param {string[]} names of the crates @param {string[]} changed
  * @param {import('./code/rust.js').AllUses} uses
  */
-async function crateTests(names, changed, { uses, ofTests }) {
+async function crateTests(names, changed, uses) {
   const { readCrates } = require('./code/rust.js')
   const { touchedTests } = require('./code/rust-tests.js')
   const output = await step('compile Rust tests', COMPILED, { isHeldBack: true, isMute: true })
@@ -137,7 +137,7 @@ async function crateTests(names, changed, { uses, ofTests }) {
     if (own === undefined) throw new Error(`cargo has compiled no tests of ${name}`)
     const list = execFileSync(own.executable, ['--list', '--format=terse'], { encoding: 'utf8' })
     const all = [...list.matchAll(/^(.*): test$/gm)].map(([, test]) => test)
-    const touched = touchedTests(all, folder, changed, uses, ofTests)
+    const touched = touchedTests(all, folder, changed, uses)
     if (touched.length === 0) continue
     const title = `${touched.length} of ${all.length} Rust tests of ${name}`
     const command = [own.executable, '--quiet', ...asRoot(), '--exact', ...touched]

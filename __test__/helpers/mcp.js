@@ -24,9 +24,9 @@ async function connect(t, project, args = [], env = {}) {
     env: { .../** @type {Record<string, string>} */ (cleanEnv()), ...env },
     stderr: 'pipe',
   })
-  const said = { stderr: '' }
+  let stderr = ''
   transport.stderr?.on('data', (data) => {
-    said.stderr += data
+    stderr += data
   })
   const client = new Client({ name: 'spec', version: '1.0.0' })
   await client.connect(transport)
@@ -51,7 +51,7 @@ async function connect(t, project, args = [], env = {}) {
     const hasEnded = once(/** @type {import('node:stream').Stream} */ (transport.stderr), 'end')
     await client.close()
     await hasEnded
-    return said.stderr
+    return stderr
   }
   return { client, call, end, pid: Number(transport.pid) }
 }

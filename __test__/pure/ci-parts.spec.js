@@ -41,6 +41,7 @@ for (const [what, touched, expected] of /** @type {[string, Partial<Touched>, st
   ],
   ['code of a system', { changed: ['src/core/base/system/mod.rs'] }, ['linux-x64-musl']],
   ['a target', { changed: ['scripts/targets.js'] }, ['linux-x64-musl']],
+  ['the choice of a target', { changed: ['lib/preload.js'] }, ['linux-x64-musl']],
 ])) {
   test(`a change of ${what} needs ${expected.join(', ') || 'no part'}`, () => {
     const all = { changed: [], specs: [], crates: [], ...touched }

@@ -262,7 +262,7 @@ test("of a crate's Rust tests, those that use a changed file are touched", () =>
     ['tools/lib.rs', all.slice(0, 3)],
     ['core/golden/a.json', all.slice(0, 3)],
   ])) {
-    const found = touchedTests(all, 'src/tools', [`src/${file}`], uses, ofTests)
+    const found = touchedTests(all, 'src/tools', [`src/${file}`], { uses, ofTests })
     // What stands in a file that is not known may use anything.
     assert.deepEqual(found, [...touched, 'other::new'], file)
   }

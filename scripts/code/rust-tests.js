@@ -4,28 +4,24 @@
 // the tests of the architecture print.
 
 const path = require('node:path')
+const { OF_CRATE } = require('./rust.js')
 
 /** @typedef {import('./rust.js').Uses} Uses */
 
-/** Returns the parts of the path of a file's module. @param {string} file path below `src/` */
-function moduleOf(file) {
-  const parts = file.replace(/(\/(mod|lib))?\.rs$/, '').split('/')
-  return parts.join('::')
-}
+/** Returns the path of a file's module. @param {string} file path below `src/` */
+const moduleOf = (file) => file.replace(/(\/(mod|lib))?\.rs$/, '').replaceAll('/', '::')
 
 /**
  * Returns those of a crate's tests that use a changed file.
  * @param {string[]} names of all tests of the crate, such as `merge::tests::spans::two`
  * @param {string} folder of the crate, from the root @param {string[]} changed paths from the root
- * @param {Uses} uses @param {Uses} ofTests what the tests of each file use
+ * @param {import('./rust.js').AllUses} uses
  */
-function touchedTests(names, folder, changed, uses, ofTests) {
+function touchedTests(names, folder, changed, { uses, ofTests }) {
   const inSrc = changed.filter((file) => file.startsWith('src/')).map((file) => file.slice(4))
   const isKnown = (/** @type {string} */ file) => file in uses || file in ofTests
   // A crate's root and its data are used by whatever. What was removed is missed by files that changed with it.
-  const isOfAll = (/** @type {string} */ file) =>
-    !file.endsWith('.rs') || /^\w+\/(lib|build)\.rs$/.test(file)
-  if (inSrc.some(isOfAll)) return names
+  if (inSrc.some((file) => !file.endsWith('.rs') || OF_CRATE.test(file))) return names
   const files = new Map(
     [...Object.keys(uses), ...Object.keys(ofTests)].map((f) => [moduleOf(f), f]),
   )
@@ -49,7 +45,7 @@ function touchedTests(names, folder, changed, uses, ofTests) {
   return names.filter((name) => {
     const file = fileOf(`${crate}::${name}`, files)
     // Only a module that is not known belongs to the root of its crate.
-    if (file === undefined || file.endsWith('/lib.rs')) return true
+    if (file === undefined || OF_CRATE.test(file)) return true
     if (!known.has(file)) known.set(file, isTouched(file))
     return known.get(file)
   })

@@ -112,4 +112,4 @@ function readUses(output) {
   return { uses: JSON.parse(uses), ofTests: JSON.parse(ofTests) }
 }
 
-module.exports = { USES, cratesOf, exportedNames, exportsOf, readCrates, readUses }
+module.exports = { OF_CRATE, USES, cratesOf, exportedNames, exportsOf, readCrates, readUses }
