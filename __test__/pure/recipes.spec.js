@@ -15,6 +15,8 @@ const { cleanEnv, temporaryDirectory, PACKAGE } = require('../helpers/files.js')
 const { writeTrace } = require('../helpers/written.js')
 
 const ADDON = fileName('cpu-prof-tools', targetName())
+/** Name of the library of the copy. */
+const LIBRARY = 'cpu_prof_tools_copy'
 const QUOTED_VERSION = new RegExp(`(${version.replaceAll('.', '\\.')})(['"])`)
 const SOURCES = [
   ...['src', 'lib', 'cli', 'bin', 'docs', 'index.js', 'index.d.ts', 'package.json', 'Cargo.toml'],
@@ -129,16 +131,22 @@ function copySource() {
   return copy
 }
 
+/** Replaces a text of a file. @param {string} file @param {RegExp} found @param {string} replacement */
+function replace(file, found, replacement) {
+  const text = fs.readFileSync(file, 'utf8')
+  assert.match(text, found)
+  fs.writeFileSync(file, text.replace(found, replacement))
+}
+
 /** Builds the addon of the tools in a copy of the source. @param {string} copy */
 function build(copy) {
   // The libraries are compiled once for the copy and for the Rust tests of this source. Cargo takes two
-  // copies of the source for one, unless their versions differ.
+  // copies of the source for one, unless their versions differ, and would write the addon of the copy over
+  // that of this source, unless the name of its library differs.
   for (const name of ['Cargo.toml', 'lib/preload.js']) {
-    const file = path.join(copy, name)
-    const text = fs.readFileSync(file, 'utf8')
-    assert.match(text, QUOTED_VERSION)
-    fs.writeFileSync(file, text.replace(QUOTED_VERSION, '$1+copy$2'))
+    replace(path.join(copy, name), QUOTED_VERSION, '$1+copy$2')
   }
+  replace(path.join(copy, 'src/tools/Cargo.toml'), /^\[lib\]$/m, `[lib]\nname = "${LIBRARY}"`)
   const target = path.join(PACKAGE, 'target', 'recipes')
   // The copy is not optimized, which takes longer than what runs of it here.
   const plain = ['profile.dev.opt-level=0', 'profile.dev.package.cpu-prof-tools.opt-level=0']
@@ -152,8 +160,18 @@ function build(copy) {
   const env = { ...process.env, CARGO_BUILD_BUILD_DIR: path.join(PACKAGE, 'target') }
   const { status, stderr } = spawnSync('cargo', args, { cwd: copy, env, encoding: 'utf8' })
   assert.equal(status, 0, stderr)
-  const built = path.join(target, 'debug', 'libcpu_prof_tools.so')
+  const built = path.join(target, 'debug', `lib${LIBRARY}.so`)
   fs.copyFileSync(built, path.join(copy, ADDON))
+}
+
+/** Returns when each library of this source that an addon is made of was written, by its path. */
+function librariesOfSource() {
+  const folder = path.join(PACKAGE, 'target', 'debug', 'deps')
+  if (!fs.existsSync(folder)) return {}
+  const names = fs.readdirSync(folder).filter((name) => /^libcpu_prof(_tools)?\.so$/.test(name))
+  return Object.fromEntries(
+    names.map((name) => [name, fs.statSync(path.join(folder, name)).mtimeMs]),
+  )
 }
 
 /** Runs the command line of a copy. @param {string} copy @param {string[]} args */
@@ -166,7 +184,9 @@ function cliOf(copy, ...args) {
 test('a new format, setting and command work once they are in the files of their recipes', () => {
   const copy = copySource()
   for (const name of Object.keys(RECIPES)) apply(copy, name)
+  const before = librariesOfSource()
   build(copy)
+  assert.deepEqual(librariesOfSource(), before, 'the build of the copy leaves those of this source')
 
   const trace = writeTrace(path.join(copy, 'a.trace.json'), { spans: [['f', 5]] })
   const output = path.join(copy, 'a.made')

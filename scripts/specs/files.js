@@ -26,6 +26,10 @@ const ALONE = {
 /** The slowest specs, which start first so that the total time is short. */
 const LONGEST = [
   'recipes',
+  'lake-top',
+  'addon-messages',
+  'conditions',
+  'push-own',
   'package',
   'devtools',
   'suite',

@@ -8,7 +8,7 @@ const { run } = require('node:test')
 const { arrange, DIR } = require('./files.js')
 
 /** Spec files that run at the same time: a spec mostly waits for a program. */
-const AT_ONCE = os.cpus().length + 1
+const AT_ONCE = os.cpus().length + 2
 /** Time after which a spec file has failed: the slowest take two minutes, on a loaded machine too. */
 const TIMEOUT_MS = 360_000
 
