@@ -8,6 +8,7 @@
 const { channel } = require('node:diagnostics_channel')
 const { performance } = require('node:perf_hooks')
 const { clockOffsetUs } = require('./clock.js')
+const { requestName, urlName } = require('./request-name.js')
 
 /**
  * The kinds of requests, by their numbers in the addon: the channels of their begin and their end, and
@@ -17,18 +18,18 @@ const KINDS = [
   {
     begin: 'http.server.request.start',
     end: 'http.server.response.finish',
-    name: (/** @type {any} */ { method, url }) => `${method} ${withoutQuery(url)}`,
+    name: (/** @type {any} */ { method, url }) => requestName(method, url),
   },
   {
     begin: 'http.client.request.start',
     end: 'http.client.response.finish',
     name: (/** @type {any} */ { method, protocol, host, path }) =>
-      `${method} ${protocol}//${host}${withoutQuery(path)}`,
+      requestName(method, `${protocol}//${host}${path}`),
   },
   {
     begin: 'undici:request:create',
     end: 'undici:request:trailers',
-    name: (/** @type {any} */ { origin, path }) => `${origin}${withoutQuery(path)}`,
+    name: (/** @type {any} */ { origin, path }) => urlName(`${origin}${path}`),
   },
 ]
 
@@ -41,7 +42,7 @@ const MAX_NOTED = 256
 /** Numbers of a noted request: as `request_notes.rs` of the addon reads them. */
 const FIELDS = 6
 
-/** UTF-16 units of the names of noted requests. A longer name is cut: by default Node refuses such a request. */
+/** UTF-16 units of the names of noted requests. */
 const MAX_UNITS = 16_384
 
 /** Indexes of the count of the noted requests, and of that of the used units. */
@@ -139,7 +140,7 @@ function notesOf(addon) {
 
   /** @param {number} kind @param {string} name @param {number | undefined} status @param {number} startMs @param {number} durationMs */
   return (kind, name, status, startMs, durationMs) => {
-    const length = Math.min(name.length, MAX_UNITS)
+    const { length } = name
     if (numbers[COUNT] === MAX_NOTED || numbers[USED] + length > MAX_UNITS) take()
     const from = numbers[USED]
     for (let i = 0; i < length; i++) units[from + i] = name.charCodeAt(i)
@@ -174,8 +175,8 @@ function labelWork(name) {
 /** Loads the code of labels, with the first request: a recorded program may answer none. */
 function loadLabels() {
   const { replaceLabels } = require('../labels.js')
-  const { patternOf } = require('../labels/paths.js')
-  return (/** @type {string} */ name) => replaceLabels({ http: patternOf(name) })
+  const { bounded } = require('../labels/bounded.js')
+  return (/** @type {string} */ name) => replaceLabels({ http: bounded(name) })
 }
 
 /**
@@ -195,17 +196,6 @@ function subscribe(name, take) {
   }
   subscribed.subscribe(guarded)
   return () => subscribed.unsubscribe(guarded)
-}
-
-/** Returns a URL without its query and its fragment, which may be secret. @param {string} url */
-function withoutQuery(url) {
-  return upTo(upTo(url, '?'), '#')
-}
-
-/** @param {string} text @param {string} end */
-function upTo(text, end) {
-  const at = text.indexOf(end)
-  return at === -1 ? text : text.slice(0, at)
 }
 
 module.exports = { observe }

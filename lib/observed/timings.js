@@ -7,7 +7,11 @@
 const { PerformanceObserver } = require('node:perf_hooks')
 const { clockOffsetUs } = require('./clock.js')
 
-/** Kinds of entries. Node creates those of `dns` only while there is an observer. @type {any[]} */
+/**
+ * Kinds of entries. Node creates those of `dns` only while there is an observer. Other kinds have headers and
+ * addresses of requests, which a recording must not have.
+ * @type {any[]}
+ */
 const ENTRY_TYPES = ['mark', 'measure', 'function', 'dns']
 
 /** A larger detail is left out: it would make each flush slow. */
@@ -45,7 +49,10 @@ function observe(addon, originals) {
 
 /** @param {any} addon @param {any} entry @param {number} offsetUs */
 function add(addon, entry, offsetUs) {
-  const { entryType, startTime, duration } = entry
+  const { entryType } = entry
+  // This takes the place of the method in which Node checks the kinds.
+  if (!ENTRY_TYPES.includes(entryType)) return
+  const { startTime, duration } = entry
   // A program can have changed its entries.
   if (typeof startTime !== 'number') return
   const startUs = offsetUs + startTime * 1e3

@@ -8,6 +8,7 @@ pub mod name_list;
 pub mod native_code;
 pub mod native_thread;
 pub mod numbering;
+pub mod outside_text;
 pub mod path_text;
 pub mod push_request;
 pub mod settings;

@@ -1,5 +1,7 @@
 //! The profiled program.
 
+use crate::base::outside_text;
+
 /// The facts about a process when its first recording started.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -54,6 +56,24 @@ pub enum NodeModules {
 }
 
 impl Program {
+    /// Returns the program without the secrets of its command line.
+    #[must_use]
+    pub fn without_secrets(self) -> Self {
+        // Behind the path of Node is that of the script.
+        let paths = if self.is_eval() { 1 } else { 2 };
+        let argv = outside_text::words(&self.argv, paths);
+        Self { argv, exec_argv: outside_text::node_options(&self.exec_argv), ..self }
+    }
+
+    /// Returns whether Node runs code of its command line, and no script.
+    pub(crate) fn is_eval(&self) -> bool {
+        const EVAL: [&str; 4] = ["-e", "--eval", "-p", "--print"];
+        self.exec_argv.iter().any(|option| {
+            let option = option.split('=').next().unwrap_or_default();
+            EVAL.contains(&option) || option == "-pe"
+        })
+    }
+
     /// Pid of a process that is known from a file without ids.
     pub const UNKNOWN_PID: u32 = 0;
 }

@@ -56,7 +56,7 @@ pub(super) fn call_start_inspector(
 
 /// Returns the program of the thread. `argv` is `process.argv`.
 pub(super) fn program(thread: CallingThread, argv: Option<&Object<'_>>) -> Program {
-    Program {
+    let program = Program {
         pid: std::process::id(),
         ppid: system::parent_id(),
         ancestors: if thread.thread_id == 0 { system::ancestors() } else { Vec::new() },
@@ -70,7 +70,8 @@ pub(super) fn program(thread: CallingThread, argv: Option<&Object<'_>>) -> Progr
         process_key: system::process_key(),
         pid_namespace: system::pid_namespace(),
         run: run().id().map(str::to_owned),
-    }
+    };
+    program.without_secrets()
 }
 
 /// Returns the strings of an array.

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::findings::findings::{MergeFindings, Reading};
+use super::inputs::clean::clean;
 use super::inputs::event::{EventChange, SoundEvent};
 use super::inputs::merge_inputs::MergeInputs;
 use super::inputs::recorded_processes::RecordedProcess;
@@ -233,6 +234,7 @@ fn changed<'t>(
     profile_id: Option<&str>,
     change: &'t mut EventChange,
 ) -> &'t [u8] {
+    clean(event, &mut change.edit);
     if let Some(mark) = &process.mark {
         let edit = &mut change.edit;
         event.place(Member::Pid).into_iter().for_each(|place| edit.replace(place, process.pid));

@@ -6,11 +6,13 @@ use serde_json::{Map, Value};
 
 use super::file::{CUT_CPUPROFILE, open};
 use super::group::{ClockFacts, ProcessFacts, RecordingSpan};
+use cpu_prof_core::base::outside_text::process_label;
 use cpu_prof_core::base::path_text::with_slashes;
 use cpu_prof_core::base::system::regular_file;
 use cpu_prof_core::files::input::{Input, first_bytes};
 use cpu_prof_core::format::cpuprofile::file_name::ids_from_file_name;
 use cpu_prof_core::format::cpuprofile::times::ProfileTimes;
+use cpu_prof_core::format::trace::clean_facts::clean_facts;
 use cpu_prof_core::format::trace::event::head::EventHead;
 use cpu_prof_core::format::trace::event::recorded_profile::RecordedProfile;
 use cpu_prof_core::format::trace::ours::{METADATA_KEY, is_merged_mark};
@@ -274,7 +276,8 @@ fn cpuprofile_header(index: usize, facts: &[u8]) -> Option<RecordingFile> {
 }
 
 /// Returns a recording with these facts, whose times are not known yet.
-fn recording(index: usize, program: Map<String, Value>) -> Option<RecordingFile> {
+fn recording(index: usize, mut program: Map<String, Value>) -> Option<RecordingFile> {
+    clean_facts(&mut program);
     let id = |key: &str| u32::try_from(program.get(key)?.as_u64()?).ok();
     let (pid, tid) = (id("pid")?, id("threadId")?);
     Some(RecordingFile {
@@ -293,10 +296,10 @@ fn recording(index: usize, program: Map<String, Value>) -> Option<RecordingFile>
 /// Returns the label of a process for DevTools, without the label of the recording.
 fn url(event: &[u8], recording_label: Option<&str>) -> Option<String> {
     let event: Value = serde_json::from_slice(event).ok()?;
-    let url = event.pointer("/args/data/frames/0/url")?.as_str()?;
+    let url = process_label(event.pointer("/args/data/frames/0/url")?.as_str()?);
     Some(match recording_label {
-        Some(label) => without_recording_label(url, label),
-        None => url.to_owned(),
+        Some(label) => without_recording_label(&url, label),
+        None => url,
     })
 }
 

@@ -2,6 +2,7 @@
 //! and the dialect of it that Chrome DevTools reads.
 
 pub mod check;
+pub mod clean_facts;
 pub mod event;
 pub mod lines;
 pub mod ours;

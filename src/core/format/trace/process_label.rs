@@ -101,14 +101,6 @@ impl Program {
         relative.map_or(Cow::Borrowed(argument), Cow::Owned)
     }
 
-    fn is_eval(&self) -> bool {
-        const EVAL: [&str; 4] = ["-e", "--eval", "-p", "--print"];
-        self.exec_argv.iter().any(|option| {
-            let option = option.split('=').next().unwrap_or_default();
-            EVAL.contains(&option) || option == "-pe"
-        })
-    }
-
     /// Returns whether the script is under `node_modules`, also behind a link (`/usr/bin/tsc`).
     fn is_tool(&self) -> bool {
         let Some(script) = self.script() else { return false };

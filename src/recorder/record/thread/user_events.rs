@@ -3,6 +3,7 @@
 use super::recording::{RECORDING, ThreadRecording};
 use crate::record::writer::event_loop::RecordingMessage;
 use crate::sampler::v8::RequestNotes;
+use cpu_prof_core::base::outside_text::event_name;
 use cpu_prof_core::base::settings::values::Categories;
 use cpu_prof_core::base::system;
 use cpu_prof_core::format::trace::write::event::At;
@@ -42,6 +43,7 @@ pub(crate) fn end_call() -> Option<String> {
 
 /// Adds a mark. `start` is its time, as `timing` takes it.
 pub(crate) fn mark(name: &str, detail: Option<&str>, start: Option<(i64, f64)>) {
+    let name = &*event_name(name);
     with_recording(|recording| {
         let timing = timing(recording, name, detail, start);
         add_to(recording, |events| timing.mark(events));
@@ -50,6 +52,7 @@ pub(crate) fn mark(name: &str, detail: Option<&str>, start: Option<(i64, f64)>) 
 
 /// Adds a span that has ended. `start` is as for a mark.
 pub(crate) fn measure(name: &str, detail: Option<&str>, start: (i64, f64), duration_us: i64) {
+    let name = &*event_name(name);
     with_recording(|recording| {
         let timing = timing(recording, name, detail, Some(start));
         let id = timing::span_id(timing.at, recording.link.program_events.next_span());
@@ -80,6 +83,7 @@ pub(crate) fn take_requests() {
 
 /// Adds the start of a span that begins now. Returns the span's number in the recording's thread.
 pub(crate) fn begin_span(name: &str, detail: Option<&str>) -> Option<u32> {
+    let name = &*event_name(name);
     with_recording(|recording| {
         let number = recording.link.program_events.next_span();
         let timing = timing(recording, name, detail, None);
@@ -91,6 +95,7 @@ pub(crate) fn begin_span(name: &str, detail: Option<&str>) -> Option<u32> {
 
 /// Adds the end of a span, which ends now.
 pub(crate) fn end_span(name: &str, number: u32) {
+    let name = &*event_name(name);
     with_recording(|recording| {
         let at = now_of(recording);
         let id = timing::span_id(at, number);

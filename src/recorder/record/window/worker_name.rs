@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::profiler_frames::is_profiler;
+use cpu_prof_core::base::outside_text::script_url;
 use cpu_prof_core::format::url::file_path;
 use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::window::Window;
@@ -82,9 +83,8 @@ fn file_name(script: &str) -> String {
         // The rest is the script's text.
         return script.split(',').next().unwrap_or_default().to_owned();
     }
-    let is_url = script.starts_with("file:");
-    let end = if is_url { script.find(['?', '#']) } else { None };
-    let path = file_path(&script[..end.unwrap_or(script.len())]);
+    let url = script_url(script);
+    let path = file_path(&url);
     path.rsplit('/').next().unwrap_or_default().to_owned()
 }
 

@@ -6,8 +6,10 @@ use crate::merge::inputs::event::SoundEvent;
 use crate::merge::output::labels::{ForeignFrame, Labels, ProcessLabel};
 use crate::merge::output::trace::OutputTrace;
 use crate::merge::result::MergeError;
+use cpu_prof_core::base::outside_text::process_label;
 use cpu_prof_core::format::ascii_json::encode;
 use cpu_prof_core::format::trace::event::event_names::FRAMES;
+use cpu_prof_core::format::trace::read::process_names::without_pid;
 use cpu_prof_core::format::trace::write::event_args::ProcessFrame;
 
 /// The text of an event that names frames, and its time in microseconds.
@@ -24,7 +26,8 @@ impl FrameEvent {
             return None;
         }
         let is_start = event.name() == b"TracingStartedInBrowser";
-        let json: Value = serde_json::from_slice(event.text).ok()?;
+        let mut json: Value = serde_json::from_slice(event.text).ok()?;
+        clean_labels(&mut json);
         let ts = json.get("ts").and_then(Value::as_f64).unwrap_or_default() as i64;
         json.pointer("/args/data").is_some().then_some(Self { json, ts, is_start })
     }
@@ -78,6 +81,20 @@ impl FrameEvent {
         encode(&mut text, &self.json);
         trace.events(&text)
     }
+}
+
+/// Takes secrets out of the labels of processes, which older recordings have.
+fn clean_labels(event: &mut Value) {
+    let Some(data) = event.pointer_mut("/args/data") else { return };
+    let clean = |frame: &mut Value| {
+        if let Some(url) = frame.get_mut("url")
+            && let Some(label) = url.as_str().filter(|url| without_pid(url).is_some())
+        {
+            *url = process_label(label).into();
+        }
+    };
+    clean(data);
+    data.get_mut("frames").and_then(Value::as_array_mut).into_iter().flatten().for_each(clean);
 }
 
 /// Where the frames of a trace go.

@@ -12,6 +12,7 @@ use super::seen_threads::SeenThreads;
 use super::spans::OpenSpans;
 use crate::merge::findings::findings::{MergeFindings, Reading};
 use crate::merge::findings::thread_cpu::ThreadCpus;
+use crate::merge::inputs::clean::clean;
 use crate::merge::inputs::event::{EventChange, SoundEvent};
 use crate::merge::inputs::foreign_pid::ForeignPid;
 use crate::merge::inputs::merge_inputs::MergeInputs;
@@ -23,6 +24,7 @@ use crate::merge::output::merge_output::MergeOutput;
 use crate::merge::output::stack_frames::STACK_FRAMES;
 use crate::merge::output::trace::OutputTrace;
 use crate::merge::result::MergeError;
+use cpu_prof_core::format::trace::clean_facts::clean_facts;
 use cpu_prof_core::format::trace::event::event_names::{FRAMES, WHOLE_PROFILE};
 use cpu_prof_core::format::trace::event::head::Member;
 use cpu_prof_core::format::trace::ours::OurMember;
@@ -186,6 +188,7 @@ impl<'a> ForeignTrace<'a> {
         let id = profiles.new_id(&event, &mut output.profile_ids);
         event.renumber(id.as_deref(), edit);
         self.ids.change(sound, edit);
+        clean(sound, edit);
         let line = change.apply(sound);
         cpus.event(event.thread(), sound.name(), text);
         if !output.copies_profiles(options)
@@ -253,6 +256,7 @@ impl<'a> ForeignTrace<'a> {
         inputs: &MergeInputs<'_>,
         output: &mut MergeOutput,
     ) {
+        clean_facts(&mut facts);
         let Some(number) = facts.get("pid").and_then(Value::as_i64) else { return };
         let foreign = ForeignPid::Number(number);
         if !inputs.chosen().keeps_process(&self.source.process(&foreign)) {

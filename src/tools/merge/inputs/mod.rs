@@ -1,6 +1,7 @@
 //! What a merge reads: files by their kinds, the processes that they belong to, and events.
 
 pub(crate) mod chosen_threads;
+pub(crate) mod clean;
 pub(crate) mod event;
 pub(crate) mod foreign_pid;
 pub(crate) mod merge_inputs;

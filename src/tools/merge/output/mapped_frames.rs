@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::merge::inputs::event::SoundEvent;
 use crate::read::originals::{OriginalFrame, Originals, Places};
+use cpu_prof_core::base::outside_text::script_url;
 use cpu_prof_core::format::ascii_json::encode_raw;
 use cpu_prof_core::format::frame_json::{CallFrameJson, parse_frame};
 use cpu_prof_core::format::script_id::ScriptIdOffset;
@@ -35,21 +36,28 @@ pub(crate) struct MappedFrames {
 #[derive(Debug)]
 pub(crate) struct MappedFrame {
     recorded: CallFrame,
-    original: OriginalFrame,
-    /// The frame in the source, as it is written.
+    /// None if only the URL is written in another way.
+    original: Option<OriginalFrame>,
+    /// The frame as it is written.
     pub json: Box<RawValue>,
     /// Positions in the source, by those that were recorded.
     positions: RefCell<FxHashMap<SourcePosition, SourcePosition>>,
 }
 
 impl MappedFrame {
+    /// Returns whether the frame has a place in a source.
+    pub(crate) fn has_source(&self) -> bool {
+        self.original.is_some()
+    }
+
     /// Returns a position in the source.
     pub(crate) fn position(
         &self,
         recorded: SourcePosition,
         frames: &mut MappedFrames,
     ) -> SourcePosition {
-        let find = || frames.originals.position(&self.recorded, &self.original, recorded);
+        let Some(original) = &self.original else { return recorded };
+        let find = || frames.originals.position(&self.recorded, original, recorded);
         *self.positions.borrow_mut().entry(recorded).or_insert_with(find)
     }
 }
@@ -82,11 +90,6 @@ impl MappedFrames {
         self.originals.notes()
     }
 
-    /// Returns whether places are looked for.
-    pub(crate) fn is_on(&self) -> bool {
-        self.is_on
-    }
-
     /// Returns whether a frame is valid JSON, and stays as it is written.
     pub(crate) fn stays(&mut self, text: &[u8]) -> bool {
         if let Some(known) = self.texts.get(text) {
@@ -96,12 +99,13 @@ impl MappedFrames {
         serde_json::from_str::<&RawValue>(text).is_ok() && self.frame(text).is_none()
     }
 
-    /// Returns the frame in the source; none for a frame that stays as it is.
+    /// Returns the frame in the source, or with a URL without secrets; none for a frame that stays as it is.
     pub(crate) fn frame(&mut self, text: &str) -> Option<Rc<MappedFrame>> {
         if let Some(known) = self.texts.get(text.as_bytes()) {
             return known.clone();
         }
-        let frame = if self.is_on { self.look_up(text).map(Rc::new) } else { None };
+        let original = if self.is_on { self.look_up(text) } else { None };
+        let frame = original.or_else(|| cleaned(text)).map(Rc::new);
         self.texts.insert(text.as_bytes().into(), frame.clone());
         frame
     }
@@ -127,6 +131,21 @@ impl MappedFrames {
         place.remove("scriptId");
         members.extend(place);
         let json = encode_raw(&members)?;
+        let original = Some(original);
         Some(MappedFrame { recorded, original, json, positions: RefCell::default() })
     }
+}
+
+/// Returns a frame whose URL is without secrets, which older recordings have; none for a frame that stays.
+fn cleaned(text: &str) -> Option<MappedFrame> {
+    let mut members: Map<String, Value> = serde_json::from_str(text).ok()?;
+    let url = members.get_mut("url")?;
+    let cleaned = script_url(url.as_str()?).into_owned();
+    if cleaned == *url {
+        return None;
+    }
+    *url = cleaned.into();
+    let json = encode_raw(&members)?;
+    let (recorded, positions) = (parse_frame(text), RefCell::default());
+    Some(MappedFrame { recorded, original: None, json, positions })
 }

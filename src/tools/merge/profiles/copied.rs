@@ -218,9 +218,6 @@ impl CopiedProfile {
         frames: &mut MappedFrames,
         edit: &mut EventEdit,
     ) {
-        if !frames.is_on() {
-            return;
-        }
         for node in chunk.nodes() {
             let Some(json) = node.call_frame else { continue };
             let frame = frames.frame(json.get());
@@ -253,7 +250,7 @@ impl CopiedProfile {
             true => node.parent.and_then(|parent| self.mapped.get(&parent.0).cloned()),
             false => frame,
         };
-        if let Some(places) = places {
+        if let Some(places) = places.filter(|frame| frame.has_source()) {
             self.mapped.insert(node.id.0, places);
         }
     }

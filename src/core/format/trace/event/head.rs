@@ -155,12 +155,12 @@ impl EventHead {
     }
 
     /// Returns the place of the name, without its quotes.
-    pub(crate) fn name_place(&self) -> Range<usize> {
+    pub fn name_place(&self) -> Range<usize> {
         self.name.range()
     }
 
     /// Returns the event's name without escapes; none if they cannot be resolved.
-    pub(crate) fn name_text<'a>(&self, event: &'a [u8]) -> Option<Cow<'a, str>> {
+    pub fn name_text<'a>(&self, event: &'a [u8]) -> Option<Cow<'a, str>> {
         let name = self.name(event);
         if memchr::memchr(b'\\', name).is_none() {
             return str::from_utf8(name).ok().map(Cow::Borrowed);

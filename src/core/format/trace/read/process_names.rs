@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::side_events;
+use crate::base::outside_text::process_label;
 use crate::base::path_text::with_slashes;
 use crate::base::settings::start::StartReason;
 use crate::format::trace::event::event_json::EventJson;
@@ -177,7 +178,7 @@ impl TraceNames {
         let (pid, tid) = (program.pid?, program.thread_id?);
         let names = self.process(pid);
         names.name = program.process_name.take();
-        names.label = program.label.take();
+        names.label = program.label.take().as_deref().map(process_label);
         if let Some(name) = program.thread_name.take() {
             names.threads.insert(tid, (0, name));
         }
@@ -200,7 +201,7 @@ impl TraceNames {
             // The URL of a page is not a label of a process.
             if without_pid(&frame.url).is_some() {
                 let pid = frame.process_id.unwrap_or(event.pid.0);
-                self.process(pid).label = Some(frame.url);
+                self.process(pid).label = Some(process_label(&frame.url));
             }
         }
     }

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::side_events::{MEMORY, cpu_times, data_of, lost_time, memory};
+use crate::base::outside_text::event_name;
 use crate::format::trace::event::event_json::EventJson;
 use crate::format::trace::event::head::{EventHead, Member};
 use crate::format::trace::write::core_wait::WAITING;
@@ -94,7 +95,7 @@ fn named(event: &EventJson<'_>, detail: Option<String>) -> NamedTime {
     let detail = detail.and_then(|detail| serde_json::from_str::<Detail>(&detail).ok());
     let Track { track, track_group: group, color } =
         detail.map(|detail| detail.devtools).unwrap_or_default();
-    let name = event.name.clone().into_owned();
+    let name = event_name(&event.name).into_owned();
     NamedTime { name, start_us: event.ts.0, duration_us: None, track, group, color }
 }
 
@@ -116,7 +117,7 @@ fn series_of_time_stamp(event: &EventJson<'_>) -> Option<NamedTime> {
     // The conversion saturates.
     let (start_us, end_us) = (stamp.start as i64, stamp.end as i64);
     Some(NamedTime {
-        name: stamp.name.or(stamp.message)?,
+        name: event_name(&stamp.name.or(stamp.message)?).into_owned(),
         start_us,
         duration_us: Some(end_us.saturating_sub(start_us).max(0)),
         track: stamp.track,

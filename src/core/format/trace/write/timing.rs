@@ -5,7 +5,7 @@ use super::event_args::{Args, Data, TimingArgs};
 use super::events::Events;
 
 /// The category by which DevTools finds them.
-pub(crate) const USER_TIMING: &str = "blink.user_timing";
+pub const USER_TIMING: &str = "blink.user_timing";
 
 /// A moment or a time that the program has named.
 #[derive(Debug, Clone, Copy)]
