@@ -138,12 +138,15 @@ export function stop(): Recording
 
 /**
  * Records the calling thread while `fn` runs, and while the promise that it may return is pending.
- * If `fn` throws or rejects, the recording is stopped and the error is passed on.
+ * If `fn` throws or rejects, the recording is stopped and the error is passed on. If nothing can be recorded, a
+ * line on stderr says why, and `fn` runs all the same: `recording` is null.
+ * @throws {TypeError} @throws {RangeError} as `start()`, before `fn` runs
+ * @throws {Error} if the thread is being recorded already, before `fn` runs
  */
 export function profile<T>(
   fn: () => T,
   options?: Options,
-): Promise<{ result: Awaited<T>; recording: Recording }>
+): Promise<{ result: Awaited<T>; recording: Recording | null }>
 
 /** Returns whether the calling thread is being recorded. */
 export function isRecording(): boolean

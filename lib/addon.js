@@ -11,6 +11,9 @@ const known = { __proto__: null }
 /** Returns the addon that records. Node loads the file on the first call only. @returns {any} */
 const load = () => once('cpu-prof')
 
+/** Returns the addon that records if this copy of the package has loaded it. @returns {any} */
+const loaded = () => known['cpu-prof']?.addon
+
 /** Returns the addon that works on recordings, which recorded programs never load. @returns {any} */
 const loadTools = () => once('cpu-prof-tools')
 
@@ -36,6 +39,7 @@ function attempt(name) {
 
 module.exports = {
   load,
+  loaded,
   loadTools,
   loadedTools,
   targetName,

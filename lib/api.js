@@ -2,11 +2,41 @@
 
 // The functions of the package, each of which loads its code on its first call.
 
-/** Returns a function that loads a file on its first call, and looks nothing up on later ones. @param {() => any} load */
+/** Whether the user was told that a file cannot be loaded. */
+let hasComplained = false
+
+/**
+ * Returns a function that loads a file on its first call, and looks nothing up on later ones. The function
+ * returns null if the file cannot be loaded: a deployment can have removed the package, or the process can have
+ * no descriptor left, or lost the right to read it. The program runs on.
+ * @template T @param {() => T} load @returns {() => T | null}
+ */
 function once(load) {
-  /** @type {any} */
+  /** @type {T | null | undefined} */
   let loaded
-  return () => (loaded ??= load())
+  return () => {
+    if (loaded !== undefined) return loaded
+    try {
+      loaded = load()
+    } catch (error) {
+      loaded = null
+      complain(error)
+    }
+    return loaded
+  }
+}
+
+/** Says why calls do nothing, once, and only in a process that is recorded. @param {unknown} error */
+function complain(error) {
+  if (hasComplained || !(Symbol.for('@org/cpu-prof.recorded') in process)) return
+  hasComplained = true
+  try {
+    const [reason] = String(error).split('\n', 1)
+    const line = `cpu-prof: labels and events of the program are not recorded: ${reason}\n`
+    require('node:fs').writeSync(2, line)
+  } catch {
+    // stderr is closed.
+  }
 }
 
 const recording = once(() => require('./record.js'))
@@ -15,52 +45,55 @@ const events = once(() => require('./events.js'))
 
 /** @type {typeof import('../index.js').start} */
 function start(...args) {
-  return recording().start(...args)
+  return /** @type {any} */ (require('./record.js')).start(...args)
 }
 
 /** @type {typeof import('../index.js').stop} */
 function stop() {
-  return recording().stop()
+  return require('./record.js').stop()
 }
 
-/** @type {typeof import('../index.js').profile} */
-function profile(...args) {
-  return recording().profile(...args)
+/** @param {() => any} fn @param {any} [options] @returns {Promise<any>} */
+async function profile(fn, options) {
+  const code = recording()
+  return code === null ? { result: await fn(), recording: null } : code.profile(fn, options)
 }
 
 /** @type {typeof import('../index.js').isRecording} */
 function isRecording() {
-  return recording().isRecording()
+  return recording()?.isRecording() ?? false
 }
 
 /** @type {typeof import('../index.js').label} */
 function label(given, fn) {
-  return labels().label(given, fn)
+  const code = labels()
+  return code === null ? fn() : code.label(given, fn)
 }
 
 /** @type {typeof import('../index.js').setLabels} */
 function setLabels(given) {
-  labels().setLabels(given)
+  labels()?.setLabels(given)
 }
 
 /** @type {typeof import('../index.js').emit} */
 function emit(event) {
-  events().emit(event)
+  events()?.emit(event)
 }
 
 /** @type {typeof import('../index.js').span} */
 function span(name, fn, options) {
-  return events().span(name, fn, options)
+  const code = events()
+  return code === null ? fn() : code.span(name, fn, options)
 }
 
 /** @type {typeof import('../index.js').instant} */
 function instant(name, options) {
-  events().instant(name, options)
+  events()?.instant(name, options)
 }
 
 /** @type {typeof import('../index.js').counter} */
 function counter(name, values) {
-  events().counter(name, values)
+  events()?.counter(name, values)
 }
 
 /** @type {typeof import('../index.js').merge} */

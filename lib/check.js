@@ -60,4 +60,4 @@ function describe(value) {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-module.exports = { check, checkOptions, describe, isObject, ownValues }
+module.exports = { check, checkOptions, describe, isObject, ownValues, WrongUsage }

@@ -39,12 +39,13 @@ function detach() {
  */
 function emit(event) {
   if (isIdle()) return
-  const { describe } = require('./check.js')
-  const { WrongUsage } = require('./errors/wrong-usage.js')
+  const code = loadChecks()
+  if (code === null) return
+  const { describe, WrongUsage } = code
   if (typeof event !== 'object' || event === null) {
     throw new WrongUsage(`cpu-prof: emit() takes an event, not ${describe(event)}`)
   }
-  const problem = recorder.cpuProfEmit(asJson(event, 'the event of emit()'))
+  const problem = recorder.cpuProfEmit(asJson(event, 'the event of emit()', code))
   if (problem !== null) throw new WrongUsage(`cpu-prof: emit(): ${problem}`)
 }
 
@@ -93,8 +94,9 @@ function counter(name, values) {
  */
 function detailOf(dataType, options) {
   if (options === undefined) return undefined
-  const { ownValues } = require('./check.js')
-  const { track, group, color, tooltip, properties } = ownValues('options', options)
+  const code = loadChecks()
+  if (code === null) return undefined
+  const { track, group, color, tooltip, properties } = code.ownValues('options', options)
   const devtools = {
     dataType,
     track,
@@ -103,20 +105,31 @@ function detailOf(dataType, options) {
     tooltipText: tooltip,
     properties: properties && Object.entries(properties),
   }
-  return asJson({ devtools }, 'an option')
+  return asJson({ devtools }, 'an option', code)
+}
+
+/**
+ * Loads what checks the arguments. Returns null if it cannot be loaded: the program runs on without the event.
+ * @returns {typeof import('./check.js') | null}
+ */
+function loadChecks() {
+  try {
+    return require('./check.js')
+  } catch {
+    return null
+  }
 }
 
 /**
  * Returns a value as JSON, and throws if it has none.
- * @param {unknown} value @param {string} what the value is
+ * @param {unknown} value @param {string} what the value is @param {typeof import('./check.js')} code
  */
-function asJson(value, what) {
+function asJson(value, what, { WrongUsage }) {
   try {
     return JSON.stringify(value) ?? 'null'
   } catch (cause) {
     // A circle, a BigInt, or an error of the program's own toJSON().
     const [reason] = String(/** @type {any} */ (cause)?.message).split('\n', 1)
-    const { WrongUsage } = require('./errors/wrong-usage.js')
     throw new WrongUsage(`cpu-prof: ${what} cannot be written as JSON: ${reason}`, { cause })
   }
 }

@@ -6,20 +6,21 @@
 // sample.
 
 const { AsyncLocalStorage } = require('node:async_hooks')
-const { load, refuseOtherRuntimes } = require('./addon.js')
+const { load, loaded, refuseOtherRuntimes } = require('./addon.js')
 const { check, describe, isObject } = require('./check.js')
 const { WrongUsage } = require('./errors/wrong-usage.js')
+const early = require('./labels/early.js')
 
-/** The most label sets that are remembered here. */
-const MAX_REMEMBERED = 10_000
+/** The most label sets that are remembered here: the addon remembers more, by their memory. */
+const MAX_REMEMBERED = 2000
 
-/** The longest value that is remembered here. */
+/** The longest value that is remembered here, in UTF-16 units. The addon cuts longer ones. */
 const MAX_LENGTH = 256
 
 /**
  * A remembered label set: its id, and the sets that one more label makes of it, by name and value. A search
  * by short texts is faster than by one long text of all labels.
- * @typedef {{ id: number, further: Map<string, Map<string, Remembered>> }} Remembered
+ * @typedef {{ id: number, further?: Map<string, Map<string, Remembered>> }} Remembered
  */
 
 /** What labels must be. @type {import('./check.js').Kind} */
@@ -35,15 +36,27 @@ const UNKNOWN = -1
  * How the calling thread's labels are kept.
  * @typedef {object} Labelling
  * @property {any} addon
- * @property {AsyncLocalStorage<number>} storage has the id of the current label set
+ * @property {AsyncLocalStorage<number | EarlyLabels>} storage has the id of the current label set
  * @property {Map<number, Remembered>} sets remembered sets, by the id of the set that they add to
  * @property {number} count how many sets are remembered
+ * @property {number} generation of the addon in which they were asked for
  * @property {Map<number, object>} frames contexts with nothing but a set, by its id
  * @property {import('./labels/hooks.js').ContextHooks | null} hooks null where the addon reads the storage
  */
 
-/** Null if labels cannot be recorded, undefined before the first label. @type {Labelling | null | undefined} */
+/**
+ * Labels of a context that was entered while nobody recorded: they are gone with it.
+ * @typedef {{ id: number, labels: Record<string, string> }} EarlyLabels
+ */
+
+/** Null if labels cannot be recorded, undefined before the first label that can be recorded. @type {Labelling | null | undefined} */
 let known
+
+/** The storage of all labels of this module. @type {AsyncLocalStorage<number | EarlyLabels> | undefined} */
+let ownStorage
+
+/** Whether the calling thread is recorded or armed, or was. */
+let isWatched = false
 
 /**
  * Runs a function with labels, and returns what it returns. All that it starts has the labels too.
@@ -53,6 +66,7 @@ function label(labels, fn) {
   if (typeof fn !== 'function') {
     throw new WrongUsage(`cpu-prof: label() takes a function, not ${describe(fn)}`)
   }
+  if (!isWatched && !becomesWatched()) return storageOfEarly().run(earlyWith(labels), fn)
   if (known === undefined) known = open()
   const id = idOf(known, labels)
   if (known === null) return fn()
@@ -62,6 +76,10 @@ function label(labels, fn) {
 
 /** Adds labels to the rest of the current asynchronous context. @param {Record<string, unknown>} labels */
 function setLabels(labels) {
+  if (!isWatched && !becomesWatched()) {
+    storageOfEarly().enterWith(earlyWith(labels))
+    return
+  }
   if (known === undefined) known = open()
   enter(known, idOf(known, labels))
 }
@@ -75,6 +93,44 @@ function replaceLabels(labels) {
   const id = idOf(known, labels, NO_LABELS)
   if (known === null || entersFrame(known, id)) return
   enter(known, id)
+}
+
+/** Finds out whether somebody has begun to record or to arm the thread. */
+function becomesWatched() {
+  const byPreload = Symbol.for('@org/cpu-prof.recorded') in process
+  isWatched = byPreload || loaded()?.isWatched === true
+  return isWatched
+}
+
+/** Returns the storage of the contexts of a thread that nobody records. It keeps nothing but the contexts. */
+function storageOfEarly() {
+  if (ownStorage === undefined) {
+    ownStorage = new AsyncLocalStorage()
+    early.adopt = adopt
+  }
+  return ownStorage
+}
+
+/** Gives the current context the labels that it got while nobody recorded. A recording calls this as it starts. */
+function adopt() {
+  const labels = ownStorage?.getStore()
+  if (typeof labels !== 'object' || !becomesWatched()) return
+  if (known === undefined) known = open()
+  enter(known, idOf(known, {}, labels))
+}
+
+/** Returns the current labels with further ones. @param {Record<string, unknown>} labels @returns {EarlyLabels} */
+function earlyWith(labels) {
+  check('labels', labels, LABELS)
+  const outer = storageOfEarly().getStore() ?? NO_LABELS
+  const { id, labels: before } = typeof outer === 'number' ? { id: outer, labels: {} } : outer
+  /** @type {EarlyLabels['labels']} */
+  const all = Object.assign(Object.create(null), before)
+  for (const name of Object.keys(labels)) {
+    const value = labels[name]
+    if (value !== undefined) all[name] = textOf(name, value)
+  }
+  return { id, labels: all }
 }
 
 /**
@@ -105,29 +161,35 @@ function enter(labelling, id) {
 /**
  * Returns the id of a label set with further labels; throws if one is wrong.
  * @param {Labelling | null} labelling null only checks the labels @param {Record<string, unknown>} labels
- * @param {number} [outer] the id of the set; by default the current one
+ * @param {number | EarlyLabels} [outer] the set; by default the current one
+ * @returns {number}
  */
 function idOf(labelling, labels, outer = labelling?.storage.getStore() ?? NO_LABELS) {
   check('labels', labels, LABELS)
-  let set = labelling?.sets.get(outer)
+  /** @type {number} */
+  const outerId = typeof outer === 'number' ? outer : idOf(labelling, outer.labels, outer.id)
+  let set = labelling?.sets.get(outerId)
   /** Names and values in turn. @type {string[]} */
   const texts = []
   for (const name of Object.keys(labels)) {
     const value = labels[name]
     if (value === undefined) continue
-    const text = typeof value === 'string' ? value : textOf(name, value)
+    const text = textOf(name, value)
     texts.push(name, text)
-    set = set?.further.get(name)?.get(text)
+    set = set?.further?.get(name)?.get(text)
   }
-  if (labelling === null) return 0
+  if (labelling === null) return NO_LABELS
   if (set !== undefined && set.id !== UNKNOWN) return set.id
-  const id = labelling.addon.cpuProfLabelSet(outer, texts)
-  remember(labelling, outer, texts, id)
+  const id = labelling.addon.cpuProfLabelSet(outerId, texts)
+  remember(labelling, outerId, texts, id)
   return id
 }
 
-/** @param {string} name @param {unknown} value not a string */
+/** @param {string} name @param {unknown} value */
 function textOf(name, value) {
+  if (typeof value === 'string') {
+    return value.length > MAX_LENGTH ? value.slice(0, MAX_LENGTH + 1) : value
+  }
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   const allowed = 'must be a string, a number or a boolean'
   throw new WrongUsage(`cpu-prof: the label ${name} ${allowed}, not ${describe(value)}`)
@@ -138,19 +200,22 @@ function textOf(name, value) {
  * @param {Labelling} labelling @param {number} outer @param {string[]} texts @param {number} id
  */
 function remember(labelling, outer, texts, id) {
-  if (texts.some((text) => text.length > MAX_LENGTH)) return
-  if (labelling.count >= MAX_REMEMBERED) {
+  const generation = labelling.addon.cpuProfLabelGeneration()
+  if (labelling.count >= MAX_REMEMBERED || labelling.generation !== generation) {
     labelling.sets.clear()
     labelling.frames.clear()
     labelling.count = 0
+    labelling.generation = generation
   }
+  if (texts.some((text) => text.length > MAX_LENGTH)) return
   /** @returns {Remembered} */
   const newSet = () => {
     labelling.count++
-    return { id: UNKNOWN, further: new Map() }
+    return { id: UNKNOWN }
   }
   let set = ofKey(labelling.sets, outer, newSet)
   for (let i = 0; i < texts.length; i += 2) {
+    set.further ??= new Map()
     const values = ofKey(set.further, texts[i], () => new Map())
     set = ofKey(values, texts[i + 1], newSet)
   }
@@ -191,12 +256,13 @@ function openOn(addon) {
         addon.cpuProfRefuseLabels('this system has no way to read them')
       return null
     }
-    const storage = new AsyncLocalStorage()
+    const storage = ownStorage ?? new AsyncLocalStorage()
     const labelling = {
       addon,
       storage,
       sets: new Map(),
       count: 0,
+      generation: 0,
       frames: new Map(),
       hooks: null,
     }

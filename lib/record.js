@@ -3,8 +3,19 @@
 // Starts and stops recordings of the calling thread.
 
 const { load, refuseOtherRuntimes } = require('./addon.js')
+const { isWrongUsage } = require('./errors/wrong-usage.js')
+const early = require('./labels/early.js')
 const { describeThread } = require('./preload.js')
 const { beginEvents, follow, inspectorStarter, learnAddonName, stopThread } = require('./thread.js')
+
+/** A recording that another part of the program has started. */
+class AlreadyRecorded extends Error {
+  constructor() {
+    super('cpu-prof: this thread is being recorded already; call stop() first')
+    // As users see it.
+    this.name = 'Error'
+  }
+}
 
 /** The kinds of the settings in code, by name; undefined before the first `start()`. @type {Record<string, import('./check.js').Kind> | undefined} */
 let knownKinds
@@ -14,6 +25,13 @@ let knownKinds
  * @param {Record<string, unknown>} [options]
  */
 function start(options = {}) {
+  begin(options)
+  // Its labels, from before.
+  early.adopt?.()
+}
+
+/** @param {Record<string, unknown>} options */
+function begin(options) {
   refuseOtherRuntimes()
   const settings = settingsAsText(options)
   const coversWorkers = settings.workers !== 'false'
@@ -21,7 +39,7 @@ function start(options = {}) {
   const addon = load()
   if (addon.cpuProfIsRecording()) {
     if (!addon.cpuProfIsCovered()) {
-      throw new Error('cpu-prof: this thread is being recorded already; call stop() first')
+      throw new AlreadyRecorded()
     }
     // A worker recorded as part of its parent's recording gets its own recording instead.
     stopThread(addon)
@@ -35,6 +53,7 @@ function start(options = {}) {
     const ErrorType = failure.isSetting ? OutOfRange : Error
     throw new ErrorType(`cpu-prof: ${failure.message}`)
   }
+  addon.isWatched = true
   if (addon.cpuProfIsRecording()) {
     learnAddonName(addon)
     beginEvents(addon)
@@ -66,7 +85,7 @@ async function profile(fn, options) {
     const { WrongUsage } = require('./errors/wrong-usage.js')
     throw new WrongUsage(`cpu-prof: profile() takes a function, not ${describe(fn)}`)
   }
-  start(options)
+  if (!startFor(options)) return { result: await fn(), recording: null }
   let result
   try {
     result = await fn()
@@ -76,6 +95,27 @@ async function profile(fn, options) {
     throw error
   }
   return { result, recording: stop() }
+}
+
+/**
+ * Starts a recording for a function, and returns whether it runs. Throws for a wrong usage. Any other trouble is
+ * a line on stderr, and the function runs unprofiled.
+ * @param {Record<string, unknown>} [options]
+ */
+function startFor(options) {
+  try {
+    start(options)
+    return true
+  } catch (error) {
+    if (isWrongUsage(error) || error instanceof AlreadyRecorded) throw error
+    const [reason] = String(error).replace('Error: cpu-prof: ', '').split('\n', 1)
+    try {
+      require('node:fs').writeSync(2, `cpu-prof: profile() records nothing: ${reason}\n`)
+    } catch {
+      // stderr is closed.
+    }
+    return false
+  }
 }
 
 /** Returns whether the calling thread is being recorded. Without an addon, none is. */
@@ -118,6 +158,7 @@ function settingsAsText(options) {
  */
 function recordWorker(worker) {
   const addon = load()
+  addon.isWatched = true
   addon.cpuProfRecordWorker(worker, inspectorStarter(addon))
   beginEvents(addon)
 }

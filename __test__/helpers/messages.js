@@ -17,6 +17,7 @@ const messages = {
   notCreated: 'could not create',
   notWritten: 'could not write',
   goesOn: 'the recording goes on',
+  manyLabels: "cpu-prof: some samples have the label '(too many)=true': ",
   runsOn: 'the program runs on unprofiled',
 
   // src/core/base/settings/

@@ -8,7 +8,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { readCpuProfile } = require('../helpers/cpuprofile.js')
 const { assertLabels, countLabels, innermost } = require('../helpers/labelled.js')
-const { messages } = require('../helpers/messages.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { run, FIXTURES, PACKAGE } = require('../helpers/run.js')
 const { NEEDS_INTERRUPT } = require('../helpers/source.js')
 
@@ -49,11 +49,11 @@ const START = `
 
 /**
  * Runs a program, and returns its traces and what it prints as JSON.
- * @param {string} source @param {Parameters<typeof run>[1] & { flags?: string[] }} [given]
+ * @param {string} source @param {Parameters<typeof run>[1] & { flags?: string[], warns?: RegExp }} [given]
  */
-async function runProgram(source, { flags = [], ...given } = {}) {
+async function runProgram(source, { flags = [], warns = /^$/, ...given } = {}) {
   const result = await run([...flags, '-e', `${START} ${source}`], { preload: null, ...given })
-  assert.equal(result.stderr, '')
+  assert.match(result.stderr, warns)
   assert.equal(result.code, 0)
   return { ...result, output: result.stdout === '' ? undefined : JSON.parse(result.stdout) }
 }
@@ -222,7 +222,8 @@ test('each file of a recording in segments has the label sets it needs', {
 })
 
 test('too long, too many and wrong labels', options, async () => {
-  const { output, traces } = await runProgram(`
+  const { output, traces } = await runProgram(
+    `
     function long() { return spin(MS) }
     function many() { return spin(MS) }
     function held() { return spin(MS) }
@@ -252,7 +253,9 @@ test('too long, too many and wrong labels', options, async () => {
     try { label({ a: 1 }) } catch (error) { errors.push(error.message) }
     try { label({ a: 1 }, () => { throw new Error('own') }) } catch (error) { errors.push(error.message) }
     console.log(JSON.stringify(errors))
-  `)
+  `,
+    { warns: pattern`^${messages.manyLabels}` },
+  )
   assert.deepEqual(output, [
     ...Array(12).fill('TypeError'),
     `cpu-prof: label() ${messages.takesFunction} undefined`,

@@ -13,7 +13,7 @@ const VALUES = [-(2 ** 31), -7, 0, 1, 10_001, 2 ** 31 - 1]
 /**
  * Lets the addon read a storage's value with each sample. Returns null if it does, undefined if this Node
  * keeps no context that can be read, and else the reason against.
- * @param {any} addon @param {AsyncLocalStorage<number>} storage
+ * @param {any} addon @param {AsyncLocalStorage<any>} storage
  * @returns {string | null | undefined}
  */
 function useContext(addon, storage) {
@@ -27,7 +27,7 @@ function useContext(addon, storage) {
 }
 
 /**
- * @param {any} addon @param {AsyncLocalStorage<number>} storage
+ * @param {any} addon @param {AsyncLocalStorage<any>} storage
  * @returns {string | null | undefined} as `useContext`
  */
 function prove(addon, storage) {
@@ -41,7 +41,7 @@ function prove(addon, storage) {
   return null
 }
 
-/** @param {any} addon @param {AsyncLocalStorage<number>} storage */
+/** @param {any} addon @param {AsyncLocalStorage<any>} storage */
 function isProven(addon, storage) {
   /** @param {number | null} expected */
   const reads = (expected) => addon.cpuProfReadLabels() === expected
@@ -67,7 +67,7 @@ function isProven(addon, storage) {
 
 /**
  * Calls a function in a context with a value of each storage from an index on.
- * @param {AsyncLocalStorage<number>[]} storages @param {number} from @param {() => boolean} fn
+ * @param {AsyncLocalStorage<any>[]} storages @param {number} from @param {() => boolean} fn
  * @returns {boolean}
  */
 function within(storages, from, fn) {

@@ -168,7 +168,11 @@ let label
  * @param {string} name
  */
 function labelWork(name) {
-  if (label === undefined) label = loadLabels()
+  if (label === undefined) {
+    // Tried once: to look for a file that is gone takes long.
+    label = () => {}
+    label = loadLabels()
+  }
   label(name)
 }
 

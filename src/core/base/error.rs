@@ -37,6 +37,12 @@ pub enum Error {
     /// The labels of samples are not recorded. The recording goes on.
     #[error("labels are not recorded: {0}; the recording goes on without them")]
     Labels(String),
+    /// Some label sets are not remembered. The recording goes on.
+    #[error(
+        "some samples have the label '(too many)=true': the program uses more label sets at once than are remembered; \
+         label with values that repeat, such as a route"
+    )]
+    ManyLabels,
     /// Native frames are not recorded, for this reason. The recording goes on.
     #[error("native frames are not recorded: {0}; the recording goes on without them")]
     Native(String),

@@ -31,6 +31,13 @@ pub(crate) fn label_set(outer: u32, labels: Vec<String>) -> u32 {
     labels::id_with(outer, labels)
 }
 
+/// Returns the number of the generation of the calling thread's label sets. With the next one, ids that were asked
+/// for in this one can be forgotten.
+#[napi(js_name = "cpuProfLabelGeneration", catch_unwind)]
+pub(crate) fn label_generation() -> u32 {
+    labels::generation()
+}
+
 /// Looks for the place of the current asynchronous context. Returns whether there is a context.
 #[napi(js_name = "cpuProfFindContext", catch_unwind)]
 pub(crate) fn find_context(env: Env) -> bool {

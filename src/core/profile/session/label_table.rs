@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use indexmap::set::Slice;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::base::numbering::{FxIndexSet, number_of};
@@ -18,10 +18,9 @@ const MAX_KEY: usize = 64;
 /// The longest value, in UTF-16 units.
 const MAX_VALUE: usize = 256;
 
-/// Labels by their keys.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize)]
-#[serde(transparent)]
-pub struct LabelSet(BTreeMap<String, String>);
+/// Labels, in the order of their keys. A program can have thousands of sets, each with a label or two.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct LabelSet(Box<[(Box<str>, Box<str>)]>);
 
 /// Label sets with their numbers. Equal sets of several processes have one number.
 #[derive(Debug, Default, Clone)]
@@ -33,12 +32,18 @@ pub struct LabelTable {
 impl LabelSet {
     /// Returns the value of a key.
     pub fn get(&self, key: &str) -> Option<&str> {
-        self.0.get(key).map(String::as_str)
+        self.iter().find_map(|(known, value)| (known == key).then_some(value))
     }
 
     /// Returns the keys with their values.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(key, value)| (key.as_str(), value.as_str()))
+        self.0.iter().map(|(key, value)| (&**key, &**value))
+    }
+
+    /// Returns the memory of the set, bytes.
+    pub fn bytes(&self) -> usize {
+        let texts: usize = self.iter().map(|(key, value)| key.len() + value.len()).sum();
+        size_of_val(&*self.0) + texts
     }
 
     /// Returns whether there is no label.
@@ -52,7 +57,16 @@ impl<K: AsRef<str>, V: AsRef<str>> FromIterator<(K, V)> for LabelSet {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(labels: I) -> Self {
         let short =
             |(key, value): (K, V)| (cut(key.as_ref(), MAX_KEY), cut(value.as_ref(), MAX_VALUE));
-        Self(labels.into_iter().take(MAX_LABELS).map(short).collect())
+        let labels: BTreeMap<String, String> =
+            labels.into_iter().take(MAX_LABELS).map(short).collect();
+        let boxed = |(key, value): (String, String)| (key.into(), value.into());
+        Self(labels.into_iter().map(boxed).collect())
+    }
+}
+
+impl Serialize for LabelSet {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
     }
 }
 

@@ -6,13 +6,21 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 
+use cpu_prof_core::base::error::Error;
+use cpu_prof_core::base::stderr::warn_once;
 use cpu_prof_core::profile::session::label_table::{LabelSet, NO_LABELS};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
-/// Requests of ids for which a thread remembers a set at least after its last use. These are more than
-/// `MAX_REMEMBERED` of lib/labels.js, which uses ids without a request.
-const KEPT_REQUESTS: usize = 50_000;
+/// Memory of the sets that a thread remembers at least after their last use, bytes: thousands of sets. It holds
+/// as much again of older ones.
+const KEPT_BYTES: usize = 1 << 20;
+
+/// Memory of the sets of all threads, bytes.
+const PROCESS_BYTES: usize = 16 << 20;
+
+/// Memory of a set beside its labels, bytes: its counters, and its entries in two tables.
+const ENTRY_BYTES: usize = 120;
 
 /// The id of the set that stands for those that got no id.
 const TOO_MANY: u32 = 1;
@@ -42,18 +50,21 @@ struct ThreadSets {
     young: Generation,
     /// Sets that were used in the generation before, and not since.
     old: Generation,
-    /// Count of the requests of ids in this generation.
-    requests: usize,
+    /// Number of this generation.
+    number: u32,
 }
 
 #[derive(Default)]
 struct Generation {
     ids: FxHashMap<Arc<LabelSet>, u32>,
     sets: FxHashMap<u32, Arc<LabelSet>>,
+    /// Memory of the sets.
+    bytes: usize,
 }
 
 impl Generation {
     fn add(&mut self, id: u32, set: Arc<LabelSet>) {
+        self.bytes += ENTRY_BYTES + set.bytes();
         self.ids.insert(Arc::clone(&set), id);
         self.sets.insert(id, set);
     }
@@ -71,15 +82,14 @@ impl ThreadSets {
         Some(set)
     }
 
-    /// Returns the id of a set, which counts as used now.
-    fn id_of(&mut self, set: LabelSet) -> u32 {
-        self.requests += 1;
-        if self.requests > KEPT_REQUESTS {
-            self.requests = 1;
-            self.old = std::mem::take(&mut self.young);
-        }
+    /// Returns the id of a set, which counts as used now. `kept` is the memory of a generation, bytes.
+    fn id_of(&mut self, set: LabelSet, kept: usize) -> u32 {
         if let Some(id) = self.young.ids.get(&set) {
             return *id;
+        }
+        if self.young.bytes > kept {
+            self.number = self.number.wrapping_add(1);
+            self.old = std::mem::take(&mut self.young);
         }
         if let Some(id) = self.old.ids.get(&set).copied() {
             self.set_of(id);
@@ -94,13 +104,23 @@ impl ThreadSets {
     }
 }
 
+/// Returns the number of the calling thread's generation. Ids that were asked for in this generation are
+/// remembered without a further request.
+pub(crate) fn generation() -> u32 {
+    OWN.with(|own| own.lock().number)
+}
+
 /// Returns the id of the set `outer` with further labels, which take precedence. An empty value takes a label
 /// away.
 pub(crate) fn id_with(outer: u32, labels: impl Iterator<Item = (String, String)>) -> u32 {
     let own = OWN.with(Arc::clone);
     let outer = own.lock().set_of(outer).or_else(|| set_of(outer));
     let set = merged(outer.as_deref(), labels);
-    if set.is_empty() { NO_LABELS } else { own.lock().id_of(set) }
+    if set.is_empty() {
+        return NO_LABELS;
+    }
+    let kept = KEPT_BYTES.min(PROCESS_BYTES / 2 / THREADS.lock().len().max(1));
+    own.lock().id_of(set, kept)
 }
 
 /// Returns the set of an id, which counts as used now; none if no set has had this id. A set that stands
@@ -111,7 +131,10 @@ pub(crate) fn set_of(id: u32) -> Option<Arc<LabelSet>> {
     }
     let threads: Vec<_> = THREADS.lock().iter().filter_map(Weak::upgrade).collect();
     let known = threads.iter().find_map(|sets| sets.lock().set_of(id));
-    Some(known.unwrap_or_else(|| Arc::new([("(too many)", "true")].into_iter().collect())))
+    Some(known.unwrap_or_else(|| {
+        warn_once(&Error::ManyLabels);
+        Arc::new([("(too many)", "true")].into_iter().collect())
+    }))
 }
 
 fn merged(outer: Option<&LabelSet>, labels: impl Iterator<Item = (String, String)>) -> LabelSet {
@@ -155,17 +178,19 @@ mod tests {
             ["sampled", "around", "asked", "unused"].map(|use_| id(0, &[("use", use_)]));
         for n in 0..1_000_000 {
             id(0, &[("n", &n.to_string())]);
-            if n % 40_000 == 0 {
+            if n % 1000 == 0 {
                 assert_eq!(set_of(sampled).unwrap().get("use"), Some("sampled"));
                 id(around, &[("x", "y")]);
                 assert_eq!(id(0, &[("use", "asked")]), asked);
             }
         }
         OWN.with(|own| {
-            let ThreadSets { young, old, .. } = &*own.lock();
-            for Generation { ids, sets } in [young, old] {
+            let ThreadSets { young, old, number } = &*own.lock();
+            assert!(*number > 10);
+            for Generation { ids, sets, bytes } in [young, old] {
                 assert_eq!(ids.len(), sets.len());
-                assert!(ids.len() <= 2 * KEPT_REQUESTS, "{}", ids.len());
+                let counted: usize = sets.values().map(|set| ENTRY_BYTES + set.bytes()).sum();
+                assert!(counted <= *bytes && *bytes <= 2 * KEPT_BYTES, "{counted} {bytes}");
             }
         });
         assert_eq!(set_of(around).unwrap().get("use"), Some("around"));

@@ -21,6 +21,11 @@ pub(crate) fn id_with(outer: u32, labels: Vec<String>) -> u32 {
     label_sets::id_with(outer, std::iter::from_fn(|| texts.next().zip(texts.next())))
 }
 
+/// Returns the number of the generation of this thread's label sets.
+pub(crate) fn generation() -> u32 {
+    label_sets::generation()
+}
+
 /// Lets the labels of this thread be recorded from now on, in this recording and later ones.
 pub(crate) fn use_source(source: LabelSource) {
     SOURCE.set(Some(source));
