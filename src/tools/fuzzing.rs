@@ -58,6 +58,10 @@ impl ChunkCheck for AnyChunk {
     fn sample(&mut self, _: u64) -> bool {
         true
     }
+
+    fn label(&mut self, _: &[u8], _: &[u8]) -> bool {
+        true
+    }
 }
 
 /// Walks over a JSON object. The walk and `serde_json` have to agree.

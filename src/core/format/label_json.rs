@@ -6,8 +6,15 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use serde_json::value::RawValue;
 
+use super::ascii_json::encode_raw;
 use super::number::Number;
 use crate::profile::session::label_table::{LabelSet, LabelTable, NO_LABELS};
+
+/// Returns `labelSets` as a recording may have them; none if they stay as they are.
+pub fn cleaned_sets(written: &RawValue) -> Option<Box<RawValue>> {
+    let sets: BTreeMap<u64, LabelSet> = serde_json::from_str(written.get()).unwrap_or_default();
+    encode_raw(&sets).filter(|sets| sets.get() != written.get())
+}
 
 /// The label sets that a profile has announced: their numbers in a table, by their ids. A profile
 /// announces each set that its samples have, so that profiles need not agree about ids.

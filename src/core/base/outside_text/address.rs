@@ -25,11 +25,15 @@ pub fn script_url(url: &str) -> Cow<'_, str> {
         return Cow::Owned(format!("data:{kind},{LEFT_OUT}"));
     }
     let kept = match UrlParts::of(url) {
+        // A path that a writer has made a URL of.
+        Some(UrlParts { scheme: "file://", is_cut: false, .. }) => {
+            Cow::Borrowed(without_query(url, "%3F"))
+        }
         Some(UrlParts { scheme, host, path, is_cut: true }) => {
             Cow::Owned(format!("{scheme}{host}{path}"))
         }
         Some(_) => Cow::Borrowed(url),
-        None => Cow::Borrowed(without_query(url)),
+        None => Cow::Borrowed(without_query(url, "?")),
     };
     match start_of(&kept, MAX_URL) {
         (start, true) => Cow::Owned(format!("{start}{LEFT_OUT}")),
@@ -88,13 +92,14 @@ impl<'a> UrlParts<'a> {
 /// Returns the kind of a `data:` URL's contents.
 fn kind_of_data(url: &str) -> Option<&str> {
     let contents = url.get(..5).filter(|scheme| scheme.eq_ignore_ascii_case("data:"))?;
-    let kind = url[contents.len()..].split([',', ';']).next().unwrap_or_default();
-    Some(start_of(kind, 64).0)
+    let (head, _) = url[contents.len()..].split_once(',')?;
+    let kind = head.split(';').next().unwrap_or_default();
+    kind.bytes().all(|byte| byte.is_ascii_graphic()).then(|| start_of(kind, 64).0)
 }
 
-/// Returns a path without what looks like a query: `?name=value`.
-fn without_query(path: &str) -> &str {
-    match path.split_once('?') {
+/// Returns a path without what looks like a query: `?name=value`, with this question mark.
+fn without_query<'a>(path: &'a str, mark: &str) -> &'a str {
+    match path.split_once(mark) {
         Some((file, query)) if query.contains('=') => file,
         _ => path,
     }

@@ -114,7 +114,7 @@ impl Cleaner {
 
     /// Returns a word, or a text of words that was given as one.
     fn text(&mut self, text: &str) -> String {
-        if let Some(end) = secret_value(text) {
+        if let Some(end) = code_of_data(text).or_else(|| secret_value(text)) {
             return format!("{}{LEFT_OUT}", &text[..end]);
         }
         if text.contains(char::is_whitespace) {
@@ -141,6 +141,15 @@ impl Cleaner {
             CLIENTS.iter().filter(|(client, _)| *client == name).map(|(_, letter)| letter);
         self.letters.extend(letters);
     }
+}
+
+/// Returns where the contents of a `data:` URL begin. They can have spaces.
+fn code_of_data(text: &str) -> Option<usize> {
+    let (before, rest) = text.split_once("data:")?;
+    let is_word = !before.ends_with(|c: char| c.is_ascii_alphanumeric());
+    let kind = rest.find(',').filter(|_| is_word)?;
+    let is_kind = rest[..kind].bytes().all(|byte| byte.is_ascii_graphic());
+    is_kind.then_some(before.len() + "data:".len() + kind + 1)
 }
 
 /// Returns where a secret value in a text begins: `{"password":"…`, `Authorization: …`, `TOKEN=…`.

@@ -59,6 +59,7 @@ fn scripts_have_no_queries_and_no_code() {
         ("https://u:p@host/a.js?token=secret#x", "https://host/a.js"),
         ("file:///r/a.mjs?t=1", "file:///r/a.mjs"),
         ("/r/a.js?token=secret", "/r/a.js"),
+        ("file:///r/a.js%3Ftoken=secret", "file:///r/a.js"),
     ] {
         assert_eq!(script_url(url), expected);
         assert_eq!(script_url(expected), expected);
@@ -177,6 +178,11 @@ fn code_of_node_is_left_out() {
         (&["-p", "process.env"], "-p …"),
         (&["--import", "data:text/javascript,secret()"], "--import data:text/javascript,…"),
         (&["--import=data:text/javascript,secret()"], "--import=data:text/javascript,…"),
+        (&["--import", "data:text/javascript,/* a secret */ 1"], "--import data:text/javascript,…"),
+        (
+            &["node --import data:text/javascript;base64,c2Vj"],
+            "node --import data:text/javascript;base64,…",
+        ),
         (&["--require", "@org/cpu-prof"], "--require @org/cpu-prof"),
     ] {
         assert_eq!(node_options(given).join(" "), expected);

@@ -8,9 +8,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::base::numbering::{FxIndexSet, number_of};
+use crate::base::outside_text::event_name;
 
 /// The number of the set without labels.
 pub const NO_LABELS: u32 = 0;
+/// The key of the label that requests get: their method and path. In older recordings a path can have secrets.
+const REQUEST: &str = "http";
 /// The most labels of a set.
 const MAX_LABELS: usize = 16;
 /// The longest key, in UTF-16 units.
@@ -52,11 +55,19 @@ impl LabelSet {
     }
 }
 
+/// Returns whether a recording may have the value of a label.
+pub fn is_clean(key: &[u8], value: &[u8]) -> bool {
+    key != REQUEST.as_bytes() || str::from_utf8(value).is_ok_and(|value| event_name(value) == value)
+}
+
 impl<K: AsRef<str>, V: AsRef<str>> FromIterator<(K, V)> for LabelSet {
     /// Returns a set of as many labels as a recording writes, with texts as long as it writes.
     fn from_iter<I: IntoIterator<Item = (K, V)>>(labels: I) -> Self {
-        let short =
-            |(key, value): (K, V)| (cut(key.as_ref(), MAX_KEY), cut(value.as_ref(), MAX_VALUE));
+        let short = |(key, value): (K, V)| {
+            let value = value.as_ref();
+            let request = (key.as_ref() == REQUEST).then(|| event_name(value));
+            (cut(key.as_ref(), MAX_KEY), cut(request.as_deref().unwrap_or(value), MAX_VALUE))
+        };
         let labels: BTreeMap<String, String> =
             labels.into_iter().take(MAX_LABELS).map(short).collect();
         let boxed = |(key, value): (String, String)| (key.into(), value.into());

@@ -12,6 +12,7 @@ use crate::merge::output::mapped_frames::{MappedFrame, MappedFrames};
 use cpu_prof_core::format::ascii_json::encode_raw;
 use cpu_prof_core::format::deltas::{InOrder, deltas_or_even};
 use cpu_prof_core::format::frame_json::parse_frame;
+use cpu_prof_core::format::label_json::cleaned_sets;
 use cpu_prof_core::format::node_json::NodeJson;
 use cpu_prof_core::format::trace::event::chunk_json::ChunkJson;
 use cpu_prof_core::format::trace::event::edit::EventEdit;
@@ -20,6 +21,7 @@ use cpu_prof_core::format::trace::event::our_chunk::{self, ChunkCheck};
 use cpu_prof_core::format::trace::write::event::{At, Event};
 use cpu_prof_core::format::trace::write::events::Events;
 use cpu_prof_core::profile::position::SourcePosition;
+use cpu_prof_core::profile::session::label_table::is_clean;
 use cpu_prof_core::profile::timeline::WrittenTimeline;
 
 /// What is known of a profile from its events so far.
@@ -141,6 +143,11 @@ impl CopiedProfile {
                 self.deltas(&chunk, ts);
             }
             self.map(event.text, &chunk, frames, edit);
+            if let Some(written) = chunk.label_sets
+                && let Some(cleaned) = cleaned_sets(written)
+            {
+                edit.replace(place_of(written.get(), event.text), cleaned.get());
+            }
         } else {
             let deltas = self.deltas(&chunk, ts);
             if let Some(repaired) = self.repaired(&chunk, deltas, frames) {
@@ -317,6 +324,10 @@ impl ChunkCheck for OurChunkCheck<'_, '_> {
 
     fn sample(&mut self, id: u64) -> bool {
         self.profile.nodes.ids.contains(id)
+    }
+
+    fn label(&mut self, key: &[u8], value: &[u8]) -> bool {
+        is_clean(key, value)
     }
 }
 

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use cpu_prof_core::base::id_set::IdSet;
 use cpu_prof_core::format::ascii_json::encode_raw;
 use cpu_prof_core::format::frame_json::CallFrameJson;
+use cpu_prof_core::format::label_json::cleaned_sets;
 use cpu_prof_core::format::node_json::NodeJson;
 use cpu_prof_core::format::script_id::ScriptIdOffset;
 use cpu_prof_core::format::trace::event::chunk_json::ChunkJson;
@@ -106,6 +107,7 @@ pub(super) fn repaired_args<'a>(
     if !positions.is_empty() {
         positions.resize(samples.len(), SourcePosition::default());
     }
+    let label_sets = chunk.label_sets.and_then(cleaned_sets);
     encode_raw(&SoundArgs {
         data: SoundChunk {
             time_deltas,
@@ -113,7 +115,7 @@ pub(super) fn repaired_args<'a>(
             columns: positions.iter().map(|position| position.column).collect(),
             cpu_profile: SoundTree { nodes: tree.nodes, samples },
             labels: chunk.labels,
-            label_sets: chunk.label_sets,
+            label_sets: label_sets.as_deref().or(chunk.label_sets),
             end_time: chunk.end_time.map(|end| end.0),
         },
     })

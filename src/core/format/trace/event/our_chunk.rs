@@ -14,6 +14,9 @@ pub trait ChunkCheck {
 
     /// Returns whether a sample's node is known.
     fn sample(&mut self, id: u64) -> bool;
+
+    /// Returns whether a label stays as it is written.
+    fn label(&mut self, key: &[u8], value: &[u8]) -> bool;
 }
 
 /// Reads the arguments of a chunk. Returns none unless they are written as this project writes them, all
@@ -59,7 +62,7 @@ impl<'a> Reader<'a> {
             }
         }
         if self.skip(b",\"labelSets\":{").is_some() {
-            self.label_sets()?;
+            self.label_sets(check)?;
         }
         self.skip(b"}}")?;
         let is_whole = is_even && self.at == self.text.len();
@@ -67,16 +70,19 @@ impl<'a> Reader<'a> {
     }
 
     /// Moves behind label sets: objects of texts, by their ids.
-    fn label_sets(&mut self) -> Option<()> {
+    fn label_sets(&mut self, check: &mut impl ChunkCheck) -> Option<()> {
         loop {
             self.skip(b"\"")?;
             self.number()?;
             self.skip(b"\":{")?;
             loop {
                 self.skip(b"\"")?;
-                self.plain_text()?;
+                let key = self.plain_text()?;
                 self.skip(b":\"")?;
-                self.plain_text()?;
+                let value = self.plain_text()?;
+                if !check.label(key, value) {
+                    return None;
+                }
                 if self.skip(b",").is_none() {
                     break;
                 }
@@ -115,14 +121,14 @@ impl<'a> Reader<'a> {
         is_there.then(|| self.at += text.len())
     }
 
-    /// Moves behind a text without escapes.
+    /// Moves behind a text without escapes. Returns the text.
     #[inline]
-    fn plain_text(&mut self) -> Option<()> {
+    fn plain_text(&mut self) -> Option<&'a [u8]> {
         let rest = self.text.get(self.at..)?;
         let length = memchr::memchr2(b'"', b'\\', rest)?;
         self.at += length + 1;
         let is_plain = rest[length] == b'"' && rest[..length].iter().all(|byte| *byte >= b' ');
-        is_plain.then_some(())
+        is_plain.then_some(&rest[..length])
     }
 
     /// Reads a list of whole numbers behind its bracket. Returns their count.
@@ -187,6 +193,10 @@ mod tests {
 
         fn sample(&mut self, id: u64) -> bool {
             self.1.push(id);
+            true
+        }
+
+        fn label(&mut self, _: &[u8], _: &[u8]) -> bool {
             true
         }
     }
