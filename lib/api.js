@@ -7,17 +7,20 @@ let hasComplained = false
 
 /**
  * Returns a function that loads a file on its first call, and looks nothing up on later ones. The function
- * returns null if the file cannot be loaded: a deployment can have removed the package, or the process can have
- * no descriptor left, or lost the right to read it. The program runs on.
- * @template T @param {() => T} load @returns {() => T | null}
+ * returns null if the file cannot be loaded: a deployment can have removed the package or be writing it, or the
+ * process can have no descriptor left, or lost the right to read it. The program runs on. The file has a function
+ * of the given name.
+ * @template T @param {() => T} load @param {keyof T & string} name @returns {() => T | null}
  */
-function once(load) {
+function once(load, name) {
   /** @type {T | null | undefined} */
   let loaded
   return () => {
     if (loaded !== undefined) return loaded
     try {
-      loaded = load()
+      const exported = load()
+      if (typeof exported[name] !== 'function') throw new Error(`its code has no ${name}()`)
+      loaded = exported
     } catch (error) {
       loaded = null
       complain(error)
@@ -39,9 +42,9 @@ function complain(error) {
   }
 }
 
-const recording = once(() => require('./record.js'))
-const labels = once(() => require('./labels.js'))
-const events = once(() => require('./events.js'))
+const recording = once(() => require('./record.js'), 'isRecording')
+const labels = once(() => require('./labels.js'), 'label')
+const events = once(() => require('./events.js'), 'emit')
 
 /** @type {typeof import('../index.js').start} */
 function start(...args) {

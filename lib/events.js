@@ -114,7 +114,8 @@ function detailOf(dataType, options) {
  */
 function loadChecks() {
   try {
-    return require('./check.js')
+    const code = require('./check.js')
+    return typeof code.ownValues === 'function' ? code : null
   } catch {
     return null
   }

@@ -3,6 +3,7 @@
 // Reads the command lines of Node processes.
 
 const path = require('node:path')
+const { loadTools } = require('../../lib/addon.js')
 const { formatPath } = require('../terminal/format.js')
 
 /** Options whose value is the next word. */
@@ -10,9 +11,12 @@ const WITH_VALUE = ['-r', '--require', '--import', '-C', '--conditions', '--load
 /** The beginning of a path that leaves the folder, before the last three names. */
 const LONG_PATH = /^(?:\/|\.\.\/).*(?=(\/[^/]+){3}$)/
 
-/** Returns a command line with the ends of long paths. @param {string[]} words @param {string} cwd */
-function commandOf([file, ...args], cwd) {
-  const shown = args.map((arg) => formatPath(arg, cwd).replace(LONG_PATH, '…'))
+/** Returns a command line with the ends of long paths, and without secrets. @param {string[]} words @param {string} cwd */
+function commandOf(words, cwd) {
+  const [file, ...args] = loadTools().cpuProfCommand(words, scriptAt(words))
+  const shown = args.map((/** @type {string} */ arg) =>
+    formatPath(arg, cwd).replace(LONG_PATH, '…'),
+  )
   return [path.basename(file), ...shown].join(' ')
 }
 

@@ -10,6 +10,7 @@ use napi_derive::napi;
 use crate::read::headers::headers as headers_of;
 use crate::read::runs::{self, FolderRuns};
 use cpu_prof_core::base::build_kind::BUILD;
+use cpu_prof_core::base::outside_text;
 use cpu_prof_core::base::path_text::is_local_file;
 use cpu_prof_core::base::settings::config;
 use cpu_prof_core::base::settings::environment::read_config;
@@ -48,6 +49,13 @@ pub(crate) fn check_settings(options: HashMap<String, String>) -> Option<String>
 pub(crate) fn length_ms(text: String) -> Option<f64> {
     const NANOS: f64 = 1e6;
     length::parse(&text).map(|length| length.as_nanos() as f64 / NANOS)
+}
+
+/// Returns the words of a command that runs Node without secrets. `script_at` is the place of the script, or of the
+/// code.
+#[napi(js_name = "cpuProfCommand", catch_unwind)]
+pub(crate) fn command(words: Vec<String>, script_at: u32) -> Vec<String> {
+    outside_text::command(&words, script_at as usize)
 }
 
 /// Lets the programs that this process starts inherit these open files, under the same numbers.

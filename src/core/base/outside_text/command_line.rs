@@ -61,6 +61,17 @@ pub fn node_options<T: AsRef<str>>(given: &[T]) -> Vec<String> {
     given.iter().map(option).collect()
 }
 
+/// Returns the words of a command that runs Node. `script_at` is the place of the script, or of the code.
+pub fn command<T: AsRef<str>>(given: &[T], script_at: usize) -> Vec<String> {
+    let (node, program) = given.split_at(script_at.min(given.len()));
+    let (file, options) = node.split_at(node.len().min(1));
+    let runs_code = options.last().is_some_and(|option| CODE.contains(&option.as_ref()));
+    let mut program = words(program, usize::from(!runs_code));
+    program.iter_mut().take(usize::from(runs_code)).for_each(|code| *code = LEFT_OUT.to_owned());
+    let file = file.iter().map(|file| file.as_ref().to_owned());
+    file.chain(node_options(options)).chain(program).collect()
+}
+
 /// Returns the label of a process, whose command line was written as one text: `web.js: -p 1 (pid 42)`.
 pub fn process_label(label: &str) -> String {
     let (text, pid) = label.split_at(label.rfind("(pid ").unwrap_or(label.len()));

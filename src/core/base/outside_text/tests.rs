@@ -190,6 +190,24 @@ fn code_of_node_is_left_out() {
 }
 
 #[test]
+fn the_command_of_another_process_is_cleaned() {
+    for (given, script_at, expected) in [
+        (
+            &["/usr/bin/node", "-e", "secret()", "--token", "x"][..],
+            2,
+            "/usr/bin/node -e … --token …",
+        ),
+        (&["node", "-r", "x", "/r/a.js", "-p", "."], 3, "node -r x /r/a.js -p ."),
+        (&["node", "--eval=secret()"], 2, "node --eval=…"),
+        (&["node", "a.js", "--password=x"], 1, "node a.js --password=…"),
+        (&["node"], 1, "node"),
+        (&[], 9, ""),
+    ] {
+        assert_eq!(command(given, script_at).join(" "), expected);
+    }
+}
+
+#[test]
 fn a_command_line_of_one_text_is_cleaned() {
     for (label, expected) in [
         ("web.js: --password=hunter2 -p 1 (pid 42)", "web.js: --password=… -p 1 (pid 42)"),
