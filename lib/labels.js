@@ -46,7 +46,7 @@ const UNKNOWN = -1
 
 /**
  * Labels of a context that was entered while nobody recorded: they are gone with it.
- * @typedef {{ id: number, labels: Record<string, string> }} EarlyLabels
+ * @typedef {{ id: number, texts: string[] }} EarlyLabels names and values in turn, beside a set
  */
 
 /** Null if labels cannot be recorded, undefined before the first label that can be recorded. @type {Labelling | null | undefined} */
@@ -123,14 +123,17 @@ function adopt() {
 function earlyWith(labels) {
   check('labels', labels, LABELS)
   const outer = storageOfEarly().getStore() ?? NO_LABELS
-  const { id, labels: before } = typeof outer === 'number' ? { id: outer, labels: {} } : outer
-  /** @type {EarlyLabels['labels']} */
-  const all = Object.assign(Object.create(null), before)
+  const { id, texts } = typeof outer === 'number' ? { id: outer, texts: [] } : outer
+  const all = [...texts]
   for (const name of Object.keys(labels)) {
     const value = labels[name]
-    if (value !== undefined) all[name] = textOf(name, value)
+    if (value === undefined) continue
+    let at = 0
+    while (at < all.length && all[at] !== name) at += 2
+    all[at] = name
+    all[at + 1] = textOf(name, value)
   }
-  return { id, labels: all }
+  return { id, texts: all }
 }
 
 /**
@@ -166,22 +169,28 @@ function enter(labelling, id) {
  */
 function idOf(labelling, labels, outer = labelling?.storage.getStore() ?? NO_LABELS) {
   check('labels', labels, LABELS)
-  /** @type {number} */
-  const outerId = typeof outer === 'number' ? outer : idOf(labelling, outer.labels, outer.id)
-  let set = labelling?.sets.get(outerId)
   /** Names and values in turn. @type {string[]} */
   const texts = []
   for (const name of Object.keys(labels)) {
     const value = labels[name]
-    if (value === undefined) continue
-    const text = textOf(name, value)
-    texts.push(name, text)
-    set = set?.further?.get(name)?.get(text)
+    if (value !== undefined) texts.push(name, textOf(name, value))
   }
   if (labelling === null) return NO_LABELS
+  const outerId = typeof outer === 'number' ? outer : idOfTexts(labelling, outer.id, outer.texts)
+  return idOfTexts(labelling, outerId, texts)
+}
+
+/** @param {Labelling} labelling @param {number} outer @param {string[]} texts names and values in turn */
+function idOfTexts(labelling, outer, texts) {
+  let set = labelling.sets.get(outer)
+  for (let i = 0; set !== undefined && i < texts.length; i += 2) {
+    set = set.further?.get(texts[i])?.get(texts[i + 1])
+  }
   if (set !== undefined && set.id !== UNKNOWN) return set.id
-  const id = labelling.addon.cpuProfLabelSet(outerId, texts)
-  remember(labelling, outerId, texts, id)
+  const id = labelling.addon.cpuProfLabelSet(outer, texts)
+  // A new set, such as that of a trace's id, may never come again.
+  if (id < 0) return -id
+  remember(labelling, outer, texts, id)
   return id
 }
 

@@ -6,7 +6,7 @@ use std::cell::{Cell, RefCell};
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
-use crate::record::thread::labels;
+use crate::record::thread::labels::{self, SetId};
 use crate::sampler::v8::{LabelSource, SlotSearch};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::stderr::warn_once;
@@ -25,10 +25,14 @@ pub(crate) fn can_label() -> bool {
     sampling_signal::IS_AVAILABLE
 }
 
-/// Returns the id of a label set: that of the set `outer` with further labels, a key and its value in turn.
+/// Returns the id of a label set: that of the set `outer` with further labels, a key and its value in turn. The
+/// number is negative if nobody has asked for the set before: it may never be asked for again.
 #[napi(js_name = "cpuProfLabelSet", catch_unwind)]
-pub(crate) fn label_set(outer: u32, labels: Vec<String>) -> u32 {
-    labels::id_with(outer, labels)
+pub(crate) fn label_set(outer: u32, labels: Vec<String>) -> i32 {
+    let SetId { id, is_new } = labels::id_with(outer, labels);
+    // Ids are that small.
+    let id = i32::try_from(id).unwrap_or(i32::MAX);
+    if is_new { -id } else { id }
 }
 
 /// Returns the number of the generation of the calling thread's label sets. With the next one, ids that were asked

@@ -83,9 +83,9 @@ impl ThreadSets {
     }
 
     /// Returns the id of a set, which counts as used now. `kept` is the memory of a generation, bytes.
-    fn id_of(&mut self, set: LabelSet, kept: usize) -> u32 {
+    fn id_of(&mut self, set: LabelSet, kept: usize) -> SetId {
         if let Some(id) = self.young.ids.get(&set) {
-            return *id;
+            return SetId { id: *id, is_new: false };
         }
         if self.young.bytes > kept {
             self.number = self.number.wrapping_add(1);
@@ -93,14 +93,14 @@ impl ThreadSets {
         }
         if let Some(id) = self.old.ids.get(&set).copied() {
             self.set_of(id);
-            return id;
+            return SetId { id, is_new: false };
         }
         let next = |id| (id < MAX_ID).then_some(id + 1);
         let Ok(id) = NEXT_ID.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next) else {
-            return TOO_MANY;
+            return SetId { id: TOO_MANY, is_new: true };
         };
         self.young.add(id, Arc::new(set));
-        id
+        SetId { id, is_new: true }
     }
 }
 
@@ -110,14 +110,23 @@ pub(crate) fn generation() -> u32 {
     OWN.with(|own| own.lock().number)
 }
 
+/// An id that was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SetId {
+    /// The id.
+    pub id: u32,
+    /// Whether nobody has asked for the set before, as far as the thread remembers.
+    pub is_new: bool,
+}
+
 /// Returns the id of the set `outer` with further labels, which take precedence. An empty value takes a label
 /// away.
-pub(crate) fn id_with(outer: u32, labels: impl Iterator<Item = (String, String)>) -> u32 {
+pub(crate) fn id_with(outer: u32, labels: impl Iterator<Item = (String, String)>) -> SetId {
     let own = OWN.with(Arc::clone);
     let outer = own.lock().set_of(outer).or_else(|| set_of(outer));
     let set = merged(outer.as_deref(), labels);
     if set.is_empty() {
-        return NO_LABELS;
+        return SetId { id: NO_LABELS, is_new: false };
     }
     let kept = KEPT_BYTES.min(PROCESS_BYTES / 2 / THREADS.lock().len().max(1));
     own.lock().id_of(set, kept)
@@ -153,7 +162,7 @@ mod tests {
     use super::*;
 
     fn id(outer: u32, labels: &[(&str, &str)]) -> u32 {
-        id_with(outer, labels.iter().map(|(key, value)| ((*key).into(), (*value).into())))
+        id_with(outer, labels.iter().map(|(key, value)| ((*key).into(), (*value).into()))).id
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::recording::{RECORDING, ThreadRecording};
 use crate::record::link::label_sets;
+pub(crate) use crate::record::link::label_sets::SetId;
 use crate::sampler::v8::{LabelRing, LabelSource, SignalReading};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::stderr::warn_once;
@@ -16,7 +17,7 @@ thread_local! {
 }
 
 /// Returns the id of the label set `outer` with further labels: names and values in turn.
-pub(crate) fn id_with(outer: u32, labels: Vec<String>) -> u32 {
+pub(crate) fn id_with(outer: u32, labels: Vec<String>) -> SetId {
     let mut texts = labels.into_iter();
     label_sets::id_with(outer, std::iter::from_fn(|| texts.next().zip(texts.next())))
 }
