@@ -8,6 +8,14 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const { cli } = require('../helpers/cli.js')
+const { socketFolder } = require('../helpers/armed.js')
+const {
+  cliOf,
+  startArmed,
+  startProgram,
+  work,
+  PROGRAM: PROGRAM_FILE,
+} = require('../helpers/remote.js')
 const { FIXTURES, run, temporaryDirectory } = require('../helpers/run.js')
 const { assertClean, assertToolsClean, filesIn, textOf } = require('../helpers/secrets.js')
 
@@ -137,4 +145,34 @@ test('secrets of a program are not in what run prints', async () => {
   assertClean('run', stdout + stderr)
   assert.match(stderr + stdout, /profiles/)
   for (const each of filesIn(path.join(dir, 'profiles'))) assertClean(each, textOf(each))
+})
+
+test('secrets of a program are not in what its lists and remote recordings print', async (t) => {
+  const folder = socketFolder()
+  const cli = cliOf(folder)
+  const armed = await startArmed(t, folder, ARGUMENTS)
+  const unarmed = await startProgram(t, [PROGRAM_FILE, ...ARGUMENTS])
+  await work(armed)
+  const { pid, cwd } = armed
+  let all = ''
+  for (const args of [
+    ['ps'],
+    ['ps', '--json'],
+    ['status', String(pid)],
+    ['status', String(pid), '--json'],
+    ['start', String(pid)],
+    ['stop', String(pid)],
+    ['start', 'hunter3'],
+    ['start', String(unarmed.pid)],
+    ['start', 'controlled.js', '--tree'],
+    ['stop', 'controlled.js'],
+    ['record', String(pid), '--for', '100ms', '-o', path.join(cwd, 'out.json')],
+  ]) {
+    const { stdout, stderr } = await cli(args)
+    assertClean(args.join(' '), stdout + stderr)
+    all += stdout + stderr
+  }
+  assert.match(all, /controlled\.js --password=…/)
+  assert.match(all, /is not armed/)
+  for (const file of filesIn(cwd)) assertClean(file, textOf(file))
 })
