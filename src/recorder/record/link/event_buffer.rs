@@ -73,9 +73,11 @@ impl EventBuffer {
     pub(crate) fn begin_call(&self, name: &str) {
         /// A program that ends no call must not fill the memory.
         const MAX_CALLS: usize = 1000;
+        /// Bytes of a name. An end whose begin has a longer one has no name.
+        const MAX_NAME: usize = 4096;
         let calls = &mut self.state.lock().calls;
         if calls.len() < MAX_CALLS {
-            calls.push(name.to_owned());
+            calls.push(if name.len() <= MAX_NAME { name.to_owned() } else { String::new() });
         }
     }
 
@@ -109,6 +111,18 @@ impl EventBuffer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_names_of_calls_that_do_not_end_are_bounded() {
+        let events = EventBuffer::default();
+        let name = "x".repeat(4096);
+        (0..5000).for_each(|_| events.begin_call(&name));
+        assert_eq!(events.state.lock().calls.len(), 1000);
+        events.end_call();
+        events.begin_call(&"x".repeat(1 << 20));
+        assert_eq!([events.end_call(), events.end_call()], [Some(String::new()), Some(name)]);
+    }
+
     use cpu_prof_core::format::trace::write::event::At;
 
     #[test]

@@ -1,6 +1,7 @@
 //! The source maps of the scripts of one thread, until functions of these scripts are sampled.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::sync::Arc;
 
@@ -8,7 +9,6 @@ use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use parking_lot::Mutex;
-use rustc_hash::FxHashMap;
 
 use crate::sampler::v8::{ScriptMap, ScriptMaps};
 use cpu_prof_core::format::source_map::recorded::short_map;
@@ -20,7 +20,7 @@ pub(crate) struct RecordedMaps {
     new: Arc<ScriptMaps>,
     /// Maps by the ids of their scripts, which earlier recordings of the thread have seen, too. Locked
     /// by the writer.
-    held: Arc<Mutex<FxHashMap<u32, HeldMap>>>,
+    held: Arc<Mutex<HeldMaps>>,
 }
 
 thread_local! {
@@ -41,7 +41,7 @@ impl RecordedMaps {
 
     /// Begins a file that has no maps.
     pub(crate) fn begin_file(&self) {
-        self.held.lock().values_mut().for_each(|held| held.is_written = false);
+        self.held.lock().maps.values_mut().for_each(|held| held.is_written = false);
     }
 
     /// Calls `write` with the id, the name and the map of each script of a window whose map the file
@@ -56,14 +56,14 @@ impl RecordedMaps {
         for ScriptMap { script_id, url } in self.new.take() {
             let compressed = short_map(&url).and_then(|map| compress(&map));
             if let Some(compressed) = compressed {
-                held.insert(script_id, HeldMap { compressed, is_written: false });
+                held.add(script_id, HeldMap { compressed, is_written: false });
             }
         }
-        if held.is_empty() {
+        if held.maps.is_empty() {
             return;
         }
         for frame in &window.frames {
-            let needed = held.get_mut(&frame.script_id).filter(|held| !held.is_written);
+            let needed = held.maps.get_mut(&frame.script_id).filter(|held| !held.is_written);
             let Some(needed) = needed else { continue };
             let map = decompress(&needed.compressed);
             needed.is_written = map.is_none_or(|map| write(frame.script_id, &frame.url, &map));
@@ -74,11 +74,43 @@ impl RecordedMaps {
     }
 }
 
+/// The most memory of maps, bytes: a program can compile new code as long as it runs.
+const MAX_BYTES: usize = 32 << 20;
+
+/// Maps by the ids of their scripts. Those of the oldest scripts are forgotten first.
+#[derive(Debug, Default)]
+struct HeldMaps {
+    maps: BTreeMap<u32, HeldMap>,
+    /// Memory of the maps.
+    bytes: usize,
+}
+
+impl HeldMaps {
+    fn add(&mut self, script_id: u32, map: HeldMap) {
+        self.bytes += map.bytes();
+        let before = self.maps.insert(script_id, map);
+        self.bytes -= before.map_or(0, |before| before.bytes());
+        while self.bytes > MAX_BYTES
+            && let Some((_, oldest)) = self.maps.pop_first()
+        {
+            self.bytes -= oldest.bytes();
+        }
+    }
+}
+
 /// A map, compressed: few scripts of many are sampled.
 #[derive(Debug)]
 struct HeldMap {
     compressed: Vec<u8>,
     is_written: bool,
+}
+
+impl HeldMap {
+    /// Returns the memory of the map, with that of its place in a table.
+    fn bytes(&self) -> usize {
+        const ENTRY_BYTES: usize = 64;
+        ENTRY_BYTES + self.compressed.len()
+    }
 }
 
 fn compress(map: &[u8]) -> Option<Vec<u8>> {
@@ -131,5 +163,18 @@ mod tests {
         assert_eq!(needed(true), []);
         maps.begin_file();
         assert_eq!(needed(true), [expected]);
+    }
+
+    #[test]
+    fn the_maps_of_old_scripts_are_forgotten() {
+        let mut held = HeldMaps::default();
+        for script_id in 0..1000 {
+            held.add(script_id % 900, HeldMap { compressed: vec![0; 100_000], is_written: false });
+            let counted: usize = held.maps.values().map(HeldMap::bytes).sum();
+            assert!(counted == held.bytes && counted <= MAX_BYTES);
+        }
+        assert!(
+            held.maps.len() > 300 && !held.maps.contains_key(&500) && held.maps.contains_key(&899)
+        );
     }
 }

@@ -91,6 +91,9 @@ pub(super) struct ScriptMapHandler {
     isolate: *mut Isolate,
 }
 
+/// The most scripts that are remembered: a program can compile new code as long as it runs.
+const MAX_SEEN: usize = 100_000;
+
 /// What the handler of this thread needs.
 struct HandlerState {
     api: &'static HandlerApi,
@@ -154,6 +157,10 @@ impl HandlerState {
         }
         self.last = id;
         let Ok(script_id) = u32::try_from(id) else { return };
+        // A script that is seen again costs one more look at its map.
+        if self.seen.len() >= MAX_SEEN {
+            self.seen.clear();
+        }
         if !self.seen.insert(id) {
             return;
         }
