@@ -178,15 +178,19 @@ fn secret_value(text: &str) -> Option<usize> {
             return Some(text.len() - after.len() + 1);
         }
         let is_scheme = name.eq_ignore_ascii_case("bearer") || name.eq_ignore_ascii_case("basic");
-        if is_scheme
-            && text[end..].trim_start().len() >= MIN_TOKEN / 2
-            && text[end..].starts_with(' ')
-        {
+        let word = text[end..].strip_prefix(' ').and_then(|rest| rest.split(' ').next());
+        if is_scheme && word.is_some_and(is_credential) {
             return Some(end + 1);
         }
         from = end;
     }
     None
+}
+
+/// Returns whether a word can be what stands behind `Bearer`, and not a word of a sentence.
+fn is_credential(word: &str) -> bool {
+    let has_digit = word.bytes().any(|byte| byte.is_ascii_digit());
+    word.len() >= MIN_TOKEN || word.len() >= 8 && has_digit
 }
 
 /// Returns a text without the user and the password before a host: `…@host`.

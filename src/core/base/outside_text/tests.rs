@@ -152,6 +152,7 @@ fn other_arguments_stay() {
             "--passthrough=yes",
             "C:\\a\\b.js",
         ],
+        &["-t", "basic functionality works", "src/auth/login.spec.ts", "./key.pem", "cookies.txt"],
         &["a b", "", "é", "--", "-", "=", "*.spec.ts", "!(a|b)"],
     ] {
         assert_eq!(cleaned(arguments), arguments.join(" "));
