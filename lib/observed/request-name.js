@@ -72,12 +72,33 @@ function patternOf(target) {
 
 /** @param {string} target */
 function newPatternOf(target) {
-  const kept = upTo(upTo(target.slice(0, MAX_TARGET), '?'), '#')
-  const scheme = SCHEME.exec(kept)?.[0] ?? ''
-  if (scheme === '') return pathPattern(kept)
-  const rest = kept.slice(scheme.length)
-  const host = upTo(rest, '/')
-  return scheme + host.slice(host.lastIndexOf('@') + 1) + pathPattern(rest.slice(host.length))
+  const start = target.slice(0, MAX_TARGET)
+  const scheme = SCHEME.exec(start)?.[0] ?? ''
+  if (scheme === '') return pathPattern(withoutQuery(start))
+  const rest = start.slice(scheme.length)
+  const kept = withoutQuery(rest.slice(userLength(rest)))
+  const host = upTo(kept, '/')
+  return scheme + host + pathPattern(kept.slice(host.length))
+}
+
+/**
+ * Returns the length of the user, the password and the `@` before a host. A password can have the characters that
+ * begin a path or a query.
+ * @param {string} rest of a URL, behind its scheme
+ */
+function userLength(rest) {
+  const authority = upTo(withoutQuery(rest), '/')
+  const at = authority.lastIndexOf('@')
+  if (at !== -1) return at + 1
+  const port = authority.includes(':') ? authority.slice(authority.lastIndexOf(':') + 1) : ''
+  if (port.endsWith(']') || /^\d*$/.test(port)) return 0
+  const last = rest.lastIndexOf('@')
+  return last === -1 ? rest.length : last + 1
+}
+
+/** @param {string} text */
+function withoutQuery(text) {
+  return upTo(upTo(text, '?'), '#')
 }
 
 /** @param {string} path */

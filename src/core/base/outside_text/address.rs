@@ -51,19 +51,56 @@ pub(super) fn request_address(text: &str) -> Option<String> {
     Some(format!("{scheme}{host}{}", pattern_of(path)))
 }
 
-/// Returns an address with a mark where a user or a query is left out; none for a text that is kept as it is.
-pub(super) fn marked_address(text: &str) -> Option<String> {
-    if let Some(kind) = kind_of_data(text) {
-        return Some(format!("data:{kind},{LEFT_OUT}"));
+/// Returns a text with marks for the users and the queries of its addresses; none for a text that is kept as it is.
+pub(super) fn marked(text: &str) -> Option<String> {
+    let contents = data_contents(text);
+    let mut marked = String::new();
+    let mut rest = &text[..contents.unwrap_or(text.len())];
+    while let Some(at) = rest.find("://") {
+        let is_of_scheme = |c: char| c.is_ascii_alphanumeric() || "+.-".contains(c);
+        let start = rest[..at].trim_end_matches(is_of_scheme).len();
+        let address = &rest[start..];
+        let address = &address[..address.find(ends_address).unwrap_or(address.len())];
+        marked.push_str(&rest[..start]);
+        marked.push_str(&marked_address(address));
+        rest = &rest[start + address.len()..];
     }
-    let UrlParts { scheme, host, path, is_cut } = UrlParts::of(text)?;
-    is_cut.then(|| {
-        let has_user = !text[scheme.len()..].starts_with(host);
-        let user = if has_user { format!("{LEFT_OUT}@") } else { String::new() };
-        let has_rest = !text.ends_with(&format!("{host}{path}"));
-        let rest = if has_rest { format!("?{LEFT_OUT}") } else { String::new() };
-        format!("{scheme}{user}{host}{path}{rest}")
+    marked.push_str(rest);
+    if contents.is_some() {
+        marked.push_str(LEFT_OUT);
+    }
+    (marked != text).then_some(marked)
+}
+
+/// Returns where the contents of a `data:` URL begin. They can have spaces.
+pub(super) fn data_contents(text: &str) -> Option<usize> {
+    text.match_indices("data:").find_map(|(at, scheme)| {
+        let is_word = !text[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
+        let contents = at + scheme.len();
+        let comma = contents + text[contents..].find(',')?;
+        let is_kind = text[contents..comma].bytes().all(|byte| byte.is_ascii_graphic());
+        (is_word && is_kind).then_some(comma + 1)
     })
+}
+
+/// Returns whether a character stands behind an address in a text.
+fn ends_address(c: char) -> bool {
+    c.is_whitespace() || "\"'`<>,|(){}".contains(c)
+}
+
+fn marked_address(address: &str) -> String {
+    let Some(UrlParts { scheme, host, path, is_cut: true }) = UrlParts::of(address) else {
+        return address.to_owned();
+    };
+    let behind_scheme = &address[scheme.len()..];
+    let user = match behind_scheme.starts_with(host) {
+        _ if host.is_empty() && !behind_scheme.starts_with('/') => LEFT_OUT,
+        true => "",
+        false => "…@",
+    };
+    let has_query = !behind_scheme.ends_with(&format!("{host}{path}"));
+    let query = if has_query && user != LEFT_OUT { "?…" } else { "" };
+    format!("{scheme}{user}{host}{path}{query}")
 }
 
 /// Returns the text before a query and a fragment.
@@ -81,11 +118,26 @@ impl<'a> UrlParts<'a> {
             return None;
         }
         let (scheme, rest) = url.split_at(name.len() + 3);
-        let kept = before_query(rest);
-        let (authority, path) = kept.split_at(kept.find('/').unwrap_or(kept.len()));
-        let host = authority.rsplit('@').next().unwrap_or_default();
-        let is_cut = kept.len() < rest.len() || host.len() < authority.len();
-        Some(Self { scheme, host, path, is_cut })
+        let from = user_length(rest);
+        let kept = before_query(&rest[from..]);
+        let (host, path) = kept.split_at(kept.find('/').unwrap_or(kept.len()));
+        Some(Self { scheme, host, path, is_cut: kept.len() < rest.len() })
+    }
+}
+
+/// Returns the length of the user, the password and the `@` before a host; of everything if there is a password and
+/// no host. A password can have the characters that begin a path or a query.
+fn user_length(rest: &str) -> usize {
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    if let Some(at) = authority.rfind('@') {
+        return at + 1;
+    }
+    let port = authority.rsplit_once(':').map_or("", |(_, port)| port);
+    let is_port = port.ends_with(']') || port.bytes().all(|byte| byte.is_ascii_digit());
+    match rest.rfind('@') {
+        _ if is_port => 0,
+        Some(at) => at + 1,
+        None => rest.len(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Command lines without secrets: values of options and variables whose names mean a secret, users in URLs,
 //! code, and long random texts.
 
-use super::address::marked_address;
+use super::address::{data_contents, marked};
 use super::opaque::{is_base64, is_opaque};
 use super::request_path::is_uuid;
 use super::secret_name::means_secret;
@@ -92,7 +92,7 @@ struct Cleaner {
 impl Cleaner {
     fn path(&mut self, word: &str) -> String {
         self.note_client(word);
-        marked_address(word).unwrap_or_else(|| word.to_owned())
+        marked(word).unwrap_or_else(|| word.to_owned())
     }
 
     fn word(&mut self, word: &str) -> String {
@@ -125,7 +125,7 @@ impl Cleaner {
 
     /// Returns a word, or a text of words that was given as one.
     fn text(&mut self, text: &str) -> String {
-        if let Some(end) = code_of_data(text).or_else(|| secret_value(text)) {
+        if let Some(end) = data_contents(text).or_else(|| secret_value(text)) {
             return format!("{}{LEFT_OUT}", &text[..end]);
         }
         if text.contains(char::is_whitespace) {
@@ -139,9 +139,8 @@ impl Cleaner {
             Some((option, value)) if !option.contains('/') => (&text[..=option.len()], value),
             _ => ("", text),
         };
-        let cleaned = marked_address(value)
-            .or_else(|| without_user(value))
-            .unwrap_or_else(|| without_tokens(value));
+        let cleaned =
+            marked(value).or_else(|| without_user(value)).unwrap_or_else(|| without_tokens(value));
         format!("{option}{cleaned}")
     }
 
@@ -152,15 +151,6 @@ impl Cleaner {
             CLIENTS.iter().filter(|(client, _)| *client == name).map(|(_, letter)| letter);
         self.letters.extend(letters);
     }
-}
-
-/// Returns where the contents of a `data:` URL begin. They can have spaces.
-fn code_of_data(text: &str) -> Option<usize> {
-    let (before, rest) = text.split_once("data:")?;
-    let is_word = !before.ends_with(|c: char| c.is_ascii_alphanumeric());
-    let kind = rest.find(',').filter(|_| is_word)?;
-    let is_kind = rest[..kind].bytes().all(|byte| byte.is_ascii_graphic());
-    is_kind.then_some(before.len() + "data:".len() + kind + 1)
 }
 
 /// Returns where a secret value in a text begins: `{"password":"…`, `Authorization: …`, `TOKEN=…`.
@@ -199,7 +189,10 @@ fn without_user(text: &str) -> Option<String> {
     const PROTOCOLS: [&str; 7] = ["npm", "jsr", "workspace", "patch", "link", "file", "git"];
     let (before, host) = text.rsplit_once('@')?;
     let (user, password) = before.split_once(':')?;
-    let is_user = !user.is_empty() && !user.contains(['/', '\\']) && !PROTOCOLS.contains(&user);
+    let is_user = !before.contains("://")
+        && !user.is_empty()
+        && !user.contains(['/', '\\'])
+        && !PROTOCOLS.contains(&user);
     (is_user && !password.is_empty() && !password.starts_with('/') && !host.is_empty())
         .then(|| format!("{LEFT_OUT}@{host}"))
 }

@@ -2,14 +2,16 @@
 
 use std::borrow::Cow;
 
-use super::address::{before_query, marked_address, request_address};
+use super::address::{before_query, marked, request_address};
 use super::request_path::pattern_of;
 use super::short::{LEFT_OUT, MAX_NAME, start_of};
 
 /// Returns the name of an event. The path of a request is a pattern, without a query; other URLs in a name are
 /// without a user and a query.
 pub fn event_name(name: &str) -> Cow<'_, str> {
-    let cleaned = request_name(name).or_else(|| request_address(name)).or_else(|| marked(name));
+    let cleaned = request_name(name)
+        .or_else(|| request_address(name))
+        .or_else(|| marked(start_of(name, 8 * MAX_NAME).0));
     let kept = cleaned.map_or(Cow::Borrowed(name), Cow::Owned);
     match start_of(&kept, MAX_NAME) {
         (start, true) => Cow::Owned(format!("{start}{LEFT_OUT}")),
@@ -36,14 +38,4 @@ fn request_name(name: &str) -> Option<String> {
     }
     let (target, _) = start_of(target, 8 * MAX_NAME);
     target.starts_with('/').then(|| format!("{method} {}", pattern_of(before_query(target))))
-}
-
-/// Returns a name with marks for what is left out of its URLs; none for a name that is kept.
-fn marked(name: &str) -> Option<String> {
-    if !name.contains("://") && !name.contains("data:") {
-        return None;
-    }
-    let (start, _) = start_of(name, 8 * MAX_NAME);
-    let word = |word: &'_ str| marked_address(word).unwrap_or_else(|| word.to_owned());
-    Some(start.split(' ').map(word).collect::<Vec<_>>().join(" "))
 }

@@ -110,6 +110,18 @@ fn values_of_secret_options_are_left_out() {
             &["https://u:p@h/a?b=c", "postgres://u:p@h:5432/db"],
             "https://…@h/a?… postgres://…@h:5432/db",
         ),
+        (&["a,https://u:p@h/x,https://u2:p2@h2"], "a,https://…@h/x,https://…@h2"),
+        (
+            &["redis://:p@h", "amqp://u:p/w@h/x", "https://u:p?w@h", "https://u:p"],
+            "redis://…@h amqp://…@h/x https://…@h https://…",
+        ),
+        (
+            &["https://[::1]:80/x", "http://h:80/@a/b", "ws://h"],
+            "https://[::1]:80/x http://h:80/@a/b ws://h",
+        ),
+        (&["--f=file:///r/a?x=y", "file:///r/a"], "--f=file:///r/a?… file:///r/a"),
+        (&["['https://u:p@h/a?b=c']"], "['https://…@h/a?…']"),
+        (&["mydata:x,data:text/javascript,secret"], "mydata:x,data:text/javascript,…"),
         (&["--url=https://u@h/", "u:p@h/x"], "--url=https://…@h/ …@h/x"),
         (&["--x=data:text/javascript,secret"], "--x=data:text/javascript,…"),
         (&["mysql", "-psecret", "-p", "secret", "db"], "mysql -p… -p … db"),
