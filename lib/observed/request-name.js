@@ -75,8 +75,10 @@ function newPatternOf(target) {
   const start = target.slice(0, MAX_TARGET)
   const scheme = SCHEME.exec(start)?.[0] ?? ''
   if (scheme === '') return pathPattern(withoutQuery(start))
-  const rest = start.slice(scheme.length)
-  const kept = withoutQuery(rest.slice(userLength(rest)))
+  let rest = start.slice(scheme.length)
+  for (let length = userLength(rest); length > 0; length = userLength(rest))
+    rest = rest.slice(length)
+  const kept = withoutQuery(rest)
   const host = upTo(kept, '/')
   return scheme + host + pathPattern(kept.slice(host.length))
 }

@@ -118,7 +118,10 @@ impl<'a> UrlParts<'a> {
             return None;
         }
         let (scheme, rest) = url.split_at(name.len() + 3);
-        let from = user_length(rest);
+        let mut from = 0;
+        while let length @ 1.. = user_length(&rest[from..]) {
+            from += length;
+        }
         let kept = before_query(&rest[from..]);
         let (host, path) = kept.split_at(kept.find('/').unwrap_or(kept.len()));
         Some(Self { scheme, host, path, is_cut: kept.len() < rest.len() })

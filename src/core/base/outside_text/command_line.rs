@@ -139,8 +139,8 @@ impl Cleaner {
             Some((option, value)) if !option.contains('/') => (&text[..=option.len()], value),
             _ => ("", text),
         };
-        let cleaned =
-            marked(value).or_else(|| without_user(value)).unwrap_or_else(|| without_tokens(value));
+        let marked = marked(value).unwrap_or_else(|| value.to_owned());
+        let cleaned = without_tokens(&without_user(&marked).unwrap_or(marked));
         format!("{option}{cleaned}")
     }
 
@@ -162,7 +162,8 @@ fn secret_value(text: &str) -> Option<usize> {
         let rest = &text[start..];
         let end = start + rest.find(|c| !is_part(c)).unwrap_or(rest.len());
         let name = &text[start..end];
-        let after = text[end..].trim_start_matches(['"', '\'', '\\', ' ']);
+        let after =
+            text[end..].trim_start_matches(|c: char| c.is_whitespace() || "\"'\\".contains(c));
         let is_named = after.starts_with([':', '=']) && !after.starts_with("://");
         if is_named && after.len() > 1 && means_secret(name) {
             return Some(text.len() - after.len() + 1);

@@ -119,6 +119,7 @@ fn values_of_secret_options_are_left_out() {
             &["https://[::1]:80/x", "http://h:80/@a/b", "ws://h"],
             "https://[::1]:80/x http://h:80/@a/b ws://h",
         ),
+        (&["https://h/hooks/T0A1B2/a1b2c3d4e5f6a7b8c9d0e1"], "https://h/hooks/T0A1B2/…"),
         (&["--f=file:///r/a?x=y", "file:///r/a"], "--f=file:///r/a?… file:///r/a"),
         (&["['https://u:p@h/a?b=c']"], "['https://…@h/a?…']"),
         (&["mydata:x,data:text/javascript,secret"], "mydata:x,data:text/javascript,…"),
