@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use super::read_proc;
 use crate::base::system::posix::clock_us;
 
 /// Returns the system's id of the calling thread.
@@ -35,6 +36,13 @@ pub(super) fn thread_clock(thread: u32) -> Option<libc::clockid_t> {
 pub fn thread_name(thread: u32) -> Option<String> {
     let name = fs::read(format!("/proc/self/task/{thread}/comm")).ok()?;
     Some(String::from_utf8_lossy(&name).trim_end().to_owned())
+}
+
+/// Returns the signals that a thread of this process blocks, a bit each; none once the thread has ended.
+pub(super) fn blocked_signals(thread: u32) -> Option<u64> {
+    let status = read_proc(&format!("/proc/self/task/{thread}/status"))?;
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigBlk:"))?;
+    u64::from_str_radix(mask.trim(), 16).ok()
 }
 
 #[cfg(test)]
