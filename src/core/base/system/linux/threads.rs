@@ -2,7 +2,6 @@
 
 use std::fs;
 
-use super::read_proc;
 use crate::base::system::posix::clock_us;
 
 /// Returns the system's id of the calling thread.
@@ -40,7 +39,8 @@ pub fn thread_name(thread: u32) -> Option<String> {
 
 /// Returns the signals that a thread of this process blocks, a bit each; none once the thread has ended.
 pub(super) fn blocked_signals(thread: u32) -> Option<u64> {
-    let status = read_proc(&format!("/proc/self/task/{thread}/status"))?;
+    let status = fs::read(format!("/proc/self/task/{thread}/status")).ok()?;
+    let status = String::from_utf8_lossy(&status);
     let mask = status.lines().find_map(|line| line.strip_prefix("SigBlk:"))?;
     u64::from_str_radix(mask.trim(), 16).ok()
 }
