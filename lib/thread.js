@@ -45,7 +45,7 @@ function addEvents(addon) {
     }
     if ((wanted & TYPESCRIPT) !== 0) {
       addon.stopTypeScript?.()
-      addon.stopTypeScript = require('./observed/typescript.js').observe(addon)
+      addon.stopTypeScript = require('./observed/typescript.js').observe(addon, watchAdditions)
     }
   } catch {
     // An earlier preload has patched what these need. The rest is recorded.
@@ -170,30 +170,31 @@ function observeEntries(addon, originals) {
 }
 
 /**
- * Calls a function with each value that is added to an array from now on. An array asks its prototype before it
- * gets a new element.
- * @param {any[]} array @param {(value: any) => void} take @returns {() => void} ends this
+ * Calls a function with each value that is added to an object from now on, and its key. An object asks its
+ * prototype before it gets a new property.
+ * @param {any} object @param {(value: any, key: any) => void} take @returns {() => void} ends this
  */
-function watchAdditions(array, take) {
+function watchAdditions(object, take) {
   const { getPrototypeOf, setPrototypeOf } = Object
   const { set } = Reflect
-  const before = getPrototypeOf(array)
+  const before = getPrototypeOf(object)
   /** @type {ProxyHandler<any>} */
   const handler = {
     set(target, key, value, receiver) {
       const isSet = set(target, key, value, receiver)
       try {
-        if (receiver === array) take(value)
+        if (receiver === object) take(value, key)
       } catch {
         // The program can have patched what this calls. It must not see an error of the profiler.
       }
       return isSet
     },
   }
-  // An empty object between the two, so that the array is still an instance of `Array`.
-  setPrototypeOf(array, new Proxy(Object.create(before), handler))
+  // An empty object between the two, so that an array is still an instance of `Array`.
+  const between = new Proxy(Object.create(before), handler)
+  setPrototypeOf(object, between)
   return () => {
-    setPrototypeOf(array, before)
+    if (getPrototypeOf(object) === between) setPrototypeOf(object, before)
   }
 }
 

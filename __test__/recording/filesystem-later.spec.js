@@ -69,6 +69,33 @@ for (const [what, env] of Object.entries({
   })
 }
 
+for (const [what, env] of Object.entries({
+  'of a whole recording': FAST,
+  'of a recording of segments': { ...FAST, CPU_PROF_KEEP: '1h' },
+})) {
+  test(`a trace ${what} that a log rotation copies and cuts off is begun anew, and one line says so`, async () => {
+    const source = `
+      const fs = require('node:fs')
+      const { spin } = require(${SPIN})
+      function before() { return spin() }
+      function after() { return spin() }
+      before()
+      const [name] = fs.readdirSync('.').filter((name) => name.endsWith('.trace.json'))
+      fs.copyFileSync(name, 'rotated.json')
+      fs.truncateSync(name)
+      after()
+      process.exitCode = 3
+    `
+    const { code, stderr, traces, cwd } = await run(['-e', source], { env })
+    assert.equal(code, 3)
+    assert.match(stderr, /^cpu-prof: \S+ was cut off while it was written.*\n$/)
+    assert.equal(traces.length, 1)
+    assert.ok(traces[0].ended)
+    assertSeen(traces[0], 'after')
+    assertSeen(await readTrace(path.join(cwd, 'rotated.json')), 'before')
+  })
+}
+
 test('a removed directory is created again for a .cpuprofile', async () => {
   const { code, stderr, cwd } = await runUnharmed(['-e', `${REMOVE}; process.exitCode = 3`], {
     env: { CPU_PROF_DIR: 'profiles', CPU_PROF_FORMAT: 'cpuprofile' },

@@ -230,3 +230,14 @@ test('without the category native threads have no traces', { skip: SKIP }, async
   assert.equal(files.length, 1)
   assert.equal(fs.existsSync(files[0]), true)
 })
+
+test('a thread that blocks all signals and takes them itself gets none of ours; one that begins to do so later gets no more', {
+  skip: SKIP,
+}, async () => {
+  const source = `process.dlopen({ exports: {} }, ${JSON.stringify(ADDON)})`
+  const { stdout } = await run(['-e', source], { env: { ...ENV, NATIVE: 'take' } })
+  const [early, late] = stdout.split('\n').map(Number)
+  assert.equal(early, 0)
+  // A tick each 4 ms in 700 ms would be 175. The timer ends 20 ms of work after its last tick.
+  assert.ok(late <= 20, stdout)
+})

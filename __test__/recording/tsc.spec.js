@@ -8,13 +8,15 @@ const test = require('node:test')
 const { report } = require('../../index.js')
 const { cli } = require('../helpers/cli.js')
 const { runTraces } = require('../helpers/run-traces.js')
-const { run, cleanEnv, temporaryDirectory } = require('../helpers/run.js')
+const { run, cleanEnv, temporaryDirectory, SOURCE } = require('../helpers/run.js')
 const { write } = require('../helpers/workspace.js')
 
 // Compares cpu-prof with Node's own profiler on a real program: TypeScript's compiler with the DOM
 // types.
 
 const TSC = require.resolve('typescript/bin/tsc')
+/** The compiler as a module, as text of JavaScript. */
+const TS = JSON.stringify(require.resolve('typescript'))
 
 /** Computes self and total shares by function from nodes by id and the node ids of samples. */
 function shares(
@@ -184,3 +186,65 @@ test('with the category typescript, tsc -b is told by project and checked file, 
   const sumMs = projects.reduce((sum, { totalMs }) => sum + totalMs, 0)
   assert.ok(Math.abs(sumMs - workMs) < 0.001 * workMs, `${sumMs} of ${workMs}`)
 })
+
+/** Says whether Node has loaded its inspector, and how the list of modules looks to a program. */
+const STATE = `
+  const { cache } = require
+  const keys = []
+  for (const key in cache) keys.push(key)
+  const others = Object.keys(cache).filter((key, index) => key !== keys[index]).length
+  const state = () => [
+    process.moduleLoadList.includes('NativeModule inspector'),
+    others,
+    '/absent.js' in cache,
+    delete cache['/absent.js'],
+    typeof cache.hasOwnProperty,
+  ].join()
+  console.log(state())`
+const ENV = { CPU_PROF_CATEGORIES: 'cpu,typescript' }
+const COMPILES = `
+  const program = ts.createProgram({
+    rootNames: ['one.ts'],
+    options: { configFilePath: '/spec/tsconfig.json', noEmit: true, types: [] },
+  })
+  program.getSemanticDiagnostics(program.getSourceFile('one.ts'))`
+
+/** Returns what a trace tells of the compiler, without the compiler's own files. @param {{ events: any[] }} trace */
+const compiledIn = ({ events }) =>
+  events
+    .map((event) => event.args?.data)
+    .filter((data) => data?.typescript !== undefined && !data.name.includes('lib/lib.'))
+    .map(({ name }) => name)
+
+test('with the category typescript, a thread has no debugger before it loads the compiler', {
+  skip: SOURCE !== 'v8' && 'the inspector source loads the inspector itself',
+}, async () => {
+  const cwd = temporaryDirectory()
+  fs.writeFileSync(path.join(cwd, 'one.ts'), 'export const one: number = 1')
+  fs.writeFileSync(path.join(cwd, 'compiles.cjs'), `const ts = require(${TS})\n${COMPILES}`)
+  const source = `${STATE}
+    const { Worker } = require('node:worker_threads')
+    new Worker('./compiles.cjs').once('exit', () => console.log(state()))`
+  const { stdout, traces } = await run(['-e', source], { cwd, env: ENV })
+  const quiet = 'false,0,false,true,undefined'
+  assert.equal(stdout, `${quiet}\n${quiet}\n`)
+  assert.deepEqual(
+    traces.map((trace) => compiledIn(trace).length > 0),
+    [false, true],
+  )
+})
+
+for (const [how, load] of Object.entries({
+  require: (/** @type {string} */ file) => `const ts = require(${file})`,
+  import: (/** @type {string} */ file) => `import ts from ${file}`,
+})) {
+  test(`with the category typescript, the first project of a compiler from ${how} is told`, async () => {
+    const cwd = temporaryDirectory()
+    fs.writeFileSync(path.join(cwd, 'one.ts'), 'export const one: number = 1')
+    const main = path.join(cwd, how === 'import' ? 'main.mjs' : 'main.cjs')
+    fs.writeFileSync(main, `${load(TS)}\n${COMPILES}`)
+    const { code, stderr, traces } = await run([main], { cwd, env: ENV })
+    assert.equal(code, 0, stderr)
+    assert.deepEqual(compiledIn(traces[0]), ['project spec/tsconfig.json', 'check one.ts'])
+  })
+}

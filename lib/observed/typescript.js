@@ -6,7 +6,10 @@
 // at two of its functions as they begin: a breakpoint's condition passes the names on, is never true,
 // and so never stops the program. The compiler's code and its objects stay as they are.
 
-const inspector = require('node:inspector')
+// With a debugger, V8 runs WebAssembly several times as slowly. So there is none in a thread before it loads a
+// compiler.
+
+const { _cache: modules } = /** @type {any} */ (require('node:module'))
 
 /** The compiler as TypeScript ships it: a bundle has no such functions. */
 const COMPILER = /[\\/]typescript[\\/]lib[\\/](?:_tsc|tsc|typescript)\.js$/
@@ -22,11 +25,30 @@ const HOOK = '@org/cpu-prof.typescript'
 const MAX_PATH = 4096
 
 /**
- * Observes the compiler in the calling thread.
+ * Observes the compiler in the calling thread, from the moment on at which it is loaded.
+ * @param {any} addon
+ * @param {(modules: any, take: (module: unknown, file: string) => void) => () => void} watchAdditions
+ * @returns {() => void} ends this
+ */
+function observe(addon, watchAdditions) {
+  if (Object.keys(modules).some((file) => COMPILER.test(file))) return observeCompiler(addon)
+  // A module is in Node's list before its code is compiled.
+  let leave = watchAdditions(modules, (_, file) => {
+    if (!COMPILER.test(file)) return
+    leave()
+    leave = () => {}
+    leave = observeCompiler(addon)
+  })
+  return () => leave()
+}
+
+/**
+ * Observes the compiler, which is loaded or about to be, in the calling thread.
  * @param {any} addon
  * @returns {() => void} ends this
  */
-function observe(addon) {
+function observeCompiler(addon) {
+  const inspector = require('node:inspector')
   const { hrtime } = process
   const { stringify } = JSON
   const key = Symbol.for(HOOK)

@@ -88,6 +88,13 @@ pub enum Error {
         .0.display(), .1, advice(.1)
     )]
     Removed(PathBuf, io::Error),
+    /// Others have cut a trace off while it was written. The recording goes on.
+    #[error(
+        "{} was cut off while it was written, as a log rotation with copytruncate does; it is begun anew, and lacks \
+         what came before: leave traces out of the rotation (CPU_PROF_KEEP limits them)",
+        .0.display()
+    )]
+    Cut(PathBuf),
     /// The next file of a recording could not be created. The recording goes on.
     #[error(
         "could not create {}: {}{}; the recording goes on in the file before, and ends when \

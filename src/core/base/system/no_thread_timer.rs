@@ -22,6 +22,11 @@ pub fn is_handler_set() -> bool {
     false
 }
 
+/// Returns that the thread is not known.
+pub fn is_blocked(_thread: u32) -> Option<bool> {
+    None
+}
+
 /// A timer: there is none.
 #[derive(Debug)]
 pub struct ThreadTimer(std::convert::Infallible);

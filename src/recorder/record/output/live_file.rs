@@ -106,6 +106,24 @@ impl LiveTrace {
         self.file.get().is_ok_and(files::is_removed)
     }
 
+    /// Returns whether others have cut the file off: it is shorter than what was written, or begins with the zeros
+    /// that a write after its end leaves.
+    pub(crate) fn is_cut(&self) -> bool {
+        let Ok(file) = self.file.get() else { return false };
+        let is_short = files::identify(file).is_ok_and(|(_, length)| length < self.end);
+        let mut first = [b'{'];
+        is_short || files::read_at(file, &mut first, 0).is_ok() && first == [0]
+    }
+
+    /// Begins the file anew, with `head + footer`.
+    pub(crate) fn begin_anew(&mut self, head: &[u8]) -> Result<(), Error> {
+        let cut = self.file.get().and_then(|file| file.set_len(0));
+        let text = [head, FOOTER].concat();
+        cut.and_then(|()| self.write_at(&text, 0)).map_err(|source| self.error(source))?;
+        (self.end, self.length) = (head.len() as u64, text.len() as u64);
+        Ok(())
+    }
+
     /// Writes a file that was removed again, under the first free name: the open file still has its
     /// contents. The folder is made if missing.
     pub(crate) fn write_again(
@@ -243,6 +261,34 @@ mod tests {
         assert_eq!(fs::read(folder.join("out001.json")).unwrap(), b"mine");
         trace.append(b"3", 1).unwrap();
         assert_eq!(events(&trace), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn a_file_that_others_cut_off_is_begun_anew() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut trace =
+            LiveTrace::create(dir.path(), ".json", &mut numbered_names(), HEAD).unwrap();
+        trace.append(b"1", 1).unwrap();
+        assert!(!trace.is_cut());
+        let cut = |length| {
+            File::options()
+                .write(true)
+                .open(dir.path().join("out001.json"))
+                .unwrap()
+                .set_len(length)
+        };
+        cut(5).unwrap();
+        assert!(trace.is_cut());
+        cut(0).unwrap();
+        assert!(trace.is_cut());
+        // The cut falls between the look and the write.
+        trace.append(b"2", 1).unwrap();
+        assert!(trace.is_cut());
+        trace.begin_anew(HEAD).unwrap();
+        assert!(!trace.is_cut());
+        trace.append(b"3", 1).unwrap();
+        assert_eq!(events(&trace), [0, 3]);
+        assert_eq!(trace.length, fs::metadata(&trace.path).unwrap().len());
     }
 
     #[test]

@@ -128,11 +128,10 @@ impl RecordingWriter {
             self.tree.place(&window)
         };
         let profile_nodes = self.cpuprofile.as_mut().map(|file| file.add(&window));
-        let pause_us = u64::try_from(pause.as_micros()).unwrap_or(u64::MAX);
         let side_events = self.side_events.of_window(&self.link, &window, &placed, cpu, memory);
         let collections = side_events.collections();
         let flush = Flush {
-            pause_us: Some(pause_us),
+            pause_us: Some(u64::try_from(pause.as_micros()).unwrap_or(u64::MAX)),
             restarts: self.restarts,
             collections,
             cpu,
@@ -166,10 +165,18 @@ impl RecordingWriter {
 
     /// Writes the trace again if it was removed. `is_last` tells that there is no later chance.
     fn keep_file(&mut self, is_last: bool) {
-        let kept = self.trace.as_mut().map_or(Ok(()), |trace| trace.keep_file(is_last));
-        if let Err(error) = kept {
-            self.fail(&error);
+        match self.trace.as_mut().map(|trace| trace.keep_file(is_last)) {
+            Some(Ok(Some(start_us))) => self.begin_file(start_us),
+            Some(Err(error)) => self.fail(&error),
+            _ => {}
         }
+    }
+
+    /// Lets a file of the trace that starts now announce its nodes and its source maps itself.
+    fn begin_file(&mut self, start_us: i64) {
+        self.tree.clear();
+        self.link.script_maps.begin_file();
+        self.written = WrittenTime::starting_at(start_us);
     }
 
     /// Tells the trace which windows it lacks, if there are any and the trace can be written again.
@@ -246,12 +253,7 @@ impl RecordingWriter {
         };
         let add_last = |trace: &ThreadTrace, events: &mut Events| side_events.add_to(trace, events);
         match trace.begin_next(events, start_us, end, add_last) {
-            Ok(()) => {
-                // Another file announces its nodes itself.
-                self.tree.clear();
-                self.link.script_maps.begin_file();
-                self.written = WrittenTime::starting_at(start_us);
-            }
+            Ok(()) => self.begin_file(start_us),
             Err(error) => self.fail(&error),
         }
     }
@@ -284,8 +286,8 @@ impl RecordingWriter {
 
     /// Names a worker that has been busy since its first line, and so could not tell its script.
     fn rename_by_frames(&mut self, window: &Window, events: &mut Events) {
-        let can_name = self.trace.is_some() && !self.link.is_main;
-        if can_name
+        if self.trace.is_some()
+            && !self.link.is_main
             && self.name.is_none()
             && let Some(name) = WorkerName::from_frames(window)
         {

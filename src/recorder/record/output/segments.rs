@@ -19,6 +19,7 @@ use cpu_prof_core::base::settings::name_pattern::FileNames;
 use cpu_prof_core::base::settings::values::{Formats, HistoryLimits};
 use cpu_prof_core::base::stderr::warn_once;
 use cpu_prof_core::base::system;
+use cpu_prof_core::base::system::cpu_times::CpuTimes;
 use cpu_prof_core::format::trace::write::event_args::TraceEnd;
 use cpu_prof_core::format::trace::write::events::Events;
 use cpu_prof_core::format::trace::write::thread::{ThreadInfo, ThreadTrace};
@@ -79,14 +80,35 @@ impl TraceSegments {
 
     /// Writes the current segment again if it was removed, mostly with its folder. A removal that is
     /// under way must find the folder empty, so this waits for the second look, unless `is_last` tells
-    /// that there is none.
-    pub(super) fn keep_file(&mut self, is_last: bool) -> Result<(), Error> {
+    /// that there is none. Begins the segment anew if others have cut its file off, and then returns the time from
+    /// which on it has all: another file announces its nodes itself.
+    pub(super) fn keep_file(&mut self, is_last: bool) -> Result<Option<i64>, Error> {
         let was_removed = mem::replace(&mut self.is_removed, self.output.is_removed());
         if self.is_removed && (was_removed || is_last) {
             self.output.write_again(&self.dir, EXTENSION, &mut self.names)?;
             self.is_removed = false;
         }
-        Ok(())
+        if !self.output.is_cut() {
+            return Ok(None);
+        }
+        let start_us = self.trace.time.last_us();
+        let trace = self.next_trace(start_us, self.trace.cpu);
+        self.output.begin_anew(&trace.head())?;
+        warn_once(&Error::Cut(self.output.path.clone()));
+        self.trace = trace;
+        self.contents = SegmentContents::default();
+        self.start_us = start_us;
+        Ok(Some(start_us))
+    }
+
+    /// Returns the beginning of the trace that goes on at `start_us`, with the CPU times then.
+    fn next_trace(&self, start_us: i64, cpu: CpuTimes) -> ThreadTrace {
+        let age = TimeDelta::microseconds(system::now_us().saturating_sub(start_us));
+        let started = Utc::now().checked_sub_signed(age).unwrap_or_else(Utc::now);
+        let started = started.to_rfc3339_opts(SecondsFormat::Millis, true);
+        let mut trace = self.trace.clone();
+        trace.begin_next(start_us, started, cpu);
+        trace
     }
 
     /// Appends the events that `encode` writes into `buffer`.
@@ -96,12 +118,13 @@ impl TraceSegments {
         encode: impl FnOnce(&mut ThreadTrace, &mut Events),
     ) -> Result<(), Error> {
         buffer.clear();
-        let (time, announced) = (self.trace.time, self.trace.announced.len());
+        let ThreadTrace { time, cpu, .. } = self.trace;
+        let announced = self.trace.announced.len();
         encode(&mut self.trace, buffer);
         self.make_room(buffer.as_bytes().len());
         let written = self.output.append(buffer.as_bytes(), buffer.lasting_bytes());
         if written.is_err() {
-            self.trace.time = time;
+            (self.trace.time, self.trace.cpu) = (time, cpu);
             self.trace.announced.truncate(announced);
         }
         written
@@ -137,11 +160,7 @@ impl TraceSegments {
         add_last: impl FnOnce(&ThreadTrace, &mut Events),
     ) -> Result<(), Error> {
         self.keep_file(true)?;
-        let age = TimeDelta::microseconds(system::now_us().saturating_sub(start_us));
-        let started = Utc::now().checked_sub_signed(age).unwrap_or_else(Utc::now);
-        let started = started.to_rfc3339_opts(SecondsFormat::Millis, true);
-        let mut trace = self.trace.clone();
-        trace.begin_next(start_us, started, end.cpu);
+        let trace = self.next_trace(start_us, end.cpu);
         let head = trace.head();
         self.make_room(head.len());
         // After a failed try, the name is still that of the next segment.

@@ -117,6 +117,11 @@ pub fn own_registers() -> [u64; registers::COUNT] {
     values
 }
 
+/// The most bytes of a stack: as much as the kernel always keeps free of other mappings below the first thread's.
+/// Without a limit of the stack (`ulimit -s unlimited`), the C library counts all up to the mapping below, terabytes
+/// in which the kernel puts new mappings.
+const MAX_STACK: u64 = 128 << 20;
+
 /// Returns the addresses of the calling thread's stack. The kernel's list of the memory is read for the first
 /// thread, which takes some milliseconds in a large process.
 pub fn own_stack() -> Option<Range<u64>> {
@@ -130,8 +135,13 @@ pub fn own_stack() -> Option<Range<u64>> {
         let status = libc::pthread_attr_getstack(&attributes, &mut start, &mut size);
         libc::pthread_attr_destroy(&mut attributes);
         let start = start as u64;
-        (status == 0).then(|| start..start.saturating_add(size as u64))
+        (status == 0).then(|| kept_free(start..start.saturating_add(size as u64)))
     }
+}
+
+/// Returns the part of a stack's addresses that can hold nothing but the stack.
+fn kept_free(stack: Range<u64>) -> Range<u64> {
+    stack.start.max(stack.end.saturating_sub(MAX_STACK))..stack.end
 }
 
 /// Returns the parts of this process's memory that can be written.
@@ -189,5 +199,12 @@ mod tests {
         let mapping = mappings.iter().find(|mapping| mapping.range.contains(&code)).unwrap();
         let own = std::env::current_exe().unwrap();
         assert_eq!(mapping.file.as_ref().unwrap().path, own.to_str().unwrap());
+    }
+
+    #[test]
+    fn the_stack_of_a_first_thread_without_a_limit_ends_where_new_mappings_can_be() {
+        let end = 0x7fff_0000_0000;
+        assert_eq!(kept_free(0x5555_0000_0000..end), end - MAX_STACK..end);
+        assert_eq!(kept_free(end - 4096..end), end - 4096..end);
     }
 }

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use parking_lot::Mutex;
 
 use super::stopped_thread::StoppedThread;
-use super::threads::{thread_clock, thread_id};
+use super::threads::{blocked_signals, thread_clock, thread_id};
 use crate::base::system::posix::{clock_us, with_signals_blocked};
 
 /// The first of the signals that are tried is so many after the first that programs may use: programs take the
@@ -73,6 +73,15 @@ fn action_of(signal: c_int) -> Option<usize> {
         let status = libc::sigaction(signal, ptr::null(), &mut action);
         (status == 0).then_some(action.sa_sigaction)
     }
+}
+
+/// Returns whether a thread of this process blocks the signal; none once the thread has ended. Such a thread can
+/// take its signals itself, by `sigtimedwait` or `signalfd`, and then gets those that are not its own.
+pub fn is_blocked(thread: u32) -> Option<bool> {
+    let blocked = blocked_signals(thread)?;
+    let signal = u32::try_from(SIGNAL.load(Ordering::Acquire)).ok()?;
+    // The first bit is of signal 1.
+    Some(signal > 0 && blocked.checked_shr(signal - 1).unwrap_or(0) & 1 == 1)
 }
 
 /// Handles a tick. All that is called here is allowed in a signal handler.
@@ -220,6 +229,9 @@ mod tests {
             assert!(Instant::now() < end);
         }
         assert_eq!(THREAD.load(Ordering::Relaxed), own);
+        assert_eq!(is_blocked(own), Some(false));
+        assert_eq!(with_signals_blocked(|| is_blocked(own)), Some(true));
+        assert_eq!(is_blocked(u32::MAX), None);
         drop(timer);
         let ticks = TICKS.load(Ordering::Relaxed);
         let cpu_us = own_cpu_us();

@@ -37,6 +37,14 @@ pub fn thread_name(thread: u32) -> Option<String> {
     Some(String::from_utf8_lossy(&name).trim_end().to_owned())
 }
 
+/// Returns the signals that a thread of this process blocks, a bit each; none once the thread has ended.
+pub(super) fn blocked_signals(thread: u32) -> Option<u64> {
+    let status = fs::read(format!("/proc/self/task/{thread}/status")).ok()?;
+    let status = String::from_utf8_lossy(&status);
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigBlk:"))?;
+    u64::from_str_radix(mask.trim(), 16).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -15,6 +15,12 @@ pub enum ScanError {
     Empty,
     #[error("the file is not a JSON object or array, so it is not a trace")]
     NotJson,
+    /// The place of the head has zeros.
+    #[error(
+        "the file begins with zeros: it was cut off while it was written, as a log rotation with copytruncate does, \
+         so its names and its call tree are lost (the copy of the rotation has them)"
+    )]
+    Zeros,
     /// An event or a member is larger than [`MAX_VALUE_BYTES`].
     #[error("an event or a member of the file is larger than {} MB", MAX_VALUE_BYTES >> 20)]
     TooLarge,

@@ -143,6 +143,7 @@ impl<R: Read> Scanner<R> {
         self.position = match self.buffer.peek()? {
             Some(b'{') => Position::Members,
             Some(b'[') => Position::Events { in_object: false },
+            Some(0) => return Err(ScanError::Zeros),
             Some(_) => return Err(ScanError::NotJson),
             None => return Err(ScanError::Empty),
         };

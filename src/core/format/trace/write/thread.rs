@@ -99,6 +99,8 @@ pub struct ThreadTrace {
     /// Time of the last sample; at first the start. An earlier state takes back the samples since then,
     /// which were not written.
     pub time: Timeline,
+    /// CPU times when that time was written.
+    pub cpu: CpuTimes,
     /// Ids of the label sets that the trace has.
     pub announced: FxIndexSet<u32>,
     /// Name of the worker, once it is known.
@@ -115,6 +117,7 @@ impl ThreadTrace {
             profile_id: profile_id(pid, tid),
             script_offset: ScriptIdOffset::of_thread(pid, tid),
             time: Timeline::new(start_us),
+            cpu: info.cpu.unwrap_or_default(),
             announced: FxIndexSet::default(),
             worker_name: None,
             has_unfolded: false,
@@ -125,6 +128,7 @@ impl ThreadTrace {
     /// Begins the next trace of the recording, which needs a head of its own.
     pub fn begin_next(&mut self, start_us: i64, started: String, cpu: CpuTimes) {
         self.time = Timeline::new(start_us);
+        self.cpu = cpu;
         self.announced.clear();
         self.info.started = started;
         self.info.cpu = Some(cpu);
@@ -239,6 +243,7 @@ impl ThreadTrace {
             let (id, at) = (&self.profile_id, self.now());
             events.push(&Event::profile_chunk(id, at, chunk, &chunk_samples));
         }
+        self.cpu = flush.cpu;
         self.flush(events, window.end_us.max(self.time.last_us()), flush);
     }
 

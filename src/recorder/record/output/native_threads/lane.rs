@@ -62,7 +62,10 @@ impl Lane {
             return;
         }
         let kept = self.trace.keep_file(is_last);
-        self.note(kept);
+        if matches!(kept, Ok(Some(_))) {
+            self.tree.clear();
+        }
+        self.note(kept.map(drop));
         did.ticks.splice(0..0, self.waiting.drain(..));
         let before = self.windows.clone();
         let window = self.windows.window(&did, is_last, frame_of);

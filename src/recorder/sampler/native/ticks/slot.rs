@@ -33,6 +33,8 @@ pub(super) struct TickSlot {
     data: AtomicU64,
     /// How often the stack was not found.
     failures: AtomicU32,
+    /// Count of the ticks that were handled. It only grows.
+    handled: AtomicU32,
     /// Copies of the stack. A slot has the same ring for all its threads, one after the other.
     ring: OnceLock<StackRing>,
 }
@@ -44,6 +46,7 @@ impl TickSlot {
             on_stack: AtomicU64::new(0),
             data: AtomicU64::new(0),
             failures: AtomicU32::new(0),
+            handled: AtomicU32::new(0),
             ring: OnceLock::new(),
         }
     }
@@ -78,6 +81,11 @@ impl TickSlot {
         self.ring.get()
     }
 
+    /// Returns the count of the ticks that were handled.
+    pub(super) fn handled(&self) -> u32 {
+        self.handled.load(Ordering::Relaxed)
+    }
+
     /// Returns whether the thread had a tick, and its stack is not known.
     pub(super) fn needs_stack(&self) -> bool {
         self.data.load(Ordering::Acquire) != 0
@@ -107,6 +115,7 @@ impl TickSlot {
 /// Runs on a native thread in the signal handler of its timer. Nothing here may lock, allocate or panic.
 pub(super) fn on_tick(number: usize, stopped: StoppedThread) {
     let Some(slot) = TickSlot::of(number) else { return };
+    slot.handled.fetch_add(1, Ordering::Relaxed);
     // The timer of a worker whose recording has just begun ends with the next look. A tick could be within the
     // handler of a sample.
     if is_read_here() || system::thread_id() != Some(slot.thread.load(Ordering::Acquire)) {

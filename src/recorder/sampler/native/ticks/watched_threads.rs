@@ -26,6 +26,8 @@ const PAUSE_FACTOR: u32 = 200;
 const MIN_PROCESS_US: i64 = 1000;
 /// CPU time of a thread from which it gets ticks, microseconds.
 const MIN_THREAD_US: i64 = 2000;
+/// CPU time within which the slowest kernel, of 100 Hz, ticks twice, microseconds.
+const TWO_TICKS_US: i64 = 20_000;
 /// The most that is copied of a stack, bytes.
 const MAX_COPY: usize = 64 << 10;
 /// How often the name of a thread is read.
@@ -93,6 +95,11 @@ struct WatchedThread {
     timer: Option<ThreadTimer>,
     /// Whether the thread is one of the program; none before it has worked.
     is_program: Option<bool>,
+    /// Whether a timer was asked for, which is done once.
+    was_armed: bool,
+    /// Count of the ticks that were handled, and CPU time when the count was seen to change, microseconds.
+    handled: u32,
+    handled_cpu_us: i64,
     limit: CopyLimit,
     since_cpu_us: i64,
     name: String,
@@ -109,6 +116,9 @@ impl WatchedThread {
             slot: None,
             timer: None,
             is_program: None,
+            was_armed: false,
+            handled: 0,
+            handled_cpu_us: since_cpu_us,
             limit: CopyLimit::up_to(MAX_COPY),
             since_cpu_us,
             name: String::new(),
@@ -139,17 +149,44 @@ impl WatchedThread {
         self.slot().and_then(TickSlot::ring)
     }
 
-    /// Starts the thread's timer.
+    /// Starts the thread's timer, unless the thread blocks the signal now, as each does while it begins.
     fn arm(&mut self, thread: u32, interval_us: u32, bell: Bell) {
+        if self.was_armed || thread_timer::is_blocked(thread) != Some(false) {
+            return;
+        }
+        self.was_armed = true;
         self.slot = self.slot.or_else(|| TickSlot::take(thread, bell));
         let Some(slot) = self.slot else { return };
         match ThreadTimer::start(thread, interval_us, slot) {
-            Ok(timer) => self.timer = Some(timer),
+            Ok(timer) => {
+                self.timer = Some(timer);
+                self.handled_cpu_us = self.seen_cpu_us;
+            }
             // The thread may have ended.
             Err(_) if system::thread_cpu_us(thread).is_none() => {}
             Err(error) => warn_once(&Error::NativeThreads(format!(
                 "the timer of one could not be started: {error}"
             ))),
+        }
+    }
+
+    /// Ends the timer. Another one can be started.
+    fn forget_timer(&mut self) {
+        (self.timer, self.is_program, self.was_armed) = (None, None, false);
+    }
+
+    /// Ends the timer of a thread that has blocked the signal since its timer was started: the thread may take the
+    /// ticks for signals of its own.
+    fn disarm_if_blocked(&mut self, thread: u32, interval_us: u32) {
+        let Some(slot) = self.slot().filter(|_| self.timer.is_some()) else { return };
+        let handled = slot.handled();
+        if handled != self.handled {
+            (self.handled, self.handled_cpu_us) = (handled, self.seen_cpu_us);
+        } else if self.seen_cpu_us - self.handled_cpu_us
+            >= TWO_TICKS_US + 2 * i64::from(interval_us)
+            && thread_timer::is_blocked(thread) == Some(true)
+        {
+            self.timer = None;
         }
     }
 
@@ -207,8 +244,7 @@ impl WatchedThreads {
     pub(crate) fn stop(&mut self) {
         self.plan = None;
         for thread in self.threads.values_mut() {
-            thread.timer = None;
-            thread.is_program = None;
+            thread.forget_timer();
             thread.ticks.clear();
         }
     }
@@ -279,9 +315,8 @@ impl WatchedThreads {
             if others.contains(&id) {
                 // Its timer ends. The slot stays, because a tick can be under way.
                 if let Some(thread) = threads.get_mut(&id) {
-                    thread.timer = None;
+                    thread.forget_timer();
                     thread.ticks.clear();
-                    thread.is_program = None;
                     (thread.seen_cpu_us, thread.since_cpu_us) = (cpu_us, cpu_us);
                 }
                 continue;
@@ -297,13 +332,16 @@ impl WatchedThreads {
                 thread.slot().into_iter().for_each(TickSlot::release);
                 *thread = WatchedThread::new(0);
             }
+            let has_worked = cpu_us > thread.seen_cpu_us;
             (thread.seen_us, thread.seen_cpu_us) = (now_us, cpu_us);
             if !has_handler {
                 thread.timer = None;
-            } else if thread.is_program.is_none() && cpu_us - thread.since_cpu_us >= MIN_THREAD_US {
-                let is_program = is_program(thread.read_name(id));
-                thread.is_program = Some(is_program);
-                if is_program {
+            } else if has_worked && cpu_us - thread.since_cpu_us >= MIN_THREAD_US {
+                thread.disarm_if_blocked(id, plan.interval_us);
+                if thread.is_program.is_none() {
+                    thread.is_program = Some(is_program(thread.read_name(id)));
+                }
+                if thread.is_program == Some(true) {
                     thread.arm(id, plan.interval_us, plan.bell);
                 }
             }

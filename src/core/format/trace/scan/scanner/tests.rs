@@ -160,6 +160,7 @@ fn other_files_are_errors() {
     for text in ["hello", "\u{1f}\u{8b}", "5", "\"x\""] {
         assert!(scan_by(text.as_bytes(), 1).unwrap_err().contains("not a JSON object"), "{text}");
     }
+    assert!(scan_by(b"\0\0\0,\n{}", 1).unwrap_err().contains("begins with zeros"));
     for text in ["", " \n"] {
         assert!(scan_by(text.as_bytes(), 1).unwrap_err().contains("empty"));
     }
