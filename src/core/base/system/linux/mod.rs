@@ -12,7 +12,6 @@ use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
-use std::time::Duration;
 use std::{io, mem};
 
 pub use self::threads::{thread_cpu_us, thread_id, thread_ids, thread_name};
@@ -129,20 +128,6 @@ impl SignalSemaphore {
     pub fn wait(self) {
         // SAFETY: the semaphore was initialised, and is never destroyed.
         while unsafe { libc::sem_wait(self.0) } != 0 {}
-    }
-
-    /// Waits until the semaphore is posted, but no longer than that.
-    pub(super) fn wait_for(self, time: Duration) {
-        // SAFETY: the clock of a semaphore is that of the day. The semaphore was initialised, and is never
-        // destroyed.
-        unsafe {
-            let mut until: libc::timespec = mem::zeroed();
-            libc::clock_gettime(libc::CLOCK_REALTIME, &mut until);
-            let nanoseconds = until.tv_nsec + libc::c_long::from(time.subsec_nanos());
-            until.tv_sec += time.as_secs() as libc::c_long + nanoseconds / 1_000_000_000;
-            until.tv_nsec = nanoseconds % 1_000_000_000;
-            while libc::sem_timedwait(self.0, &until) != 0 && *errno_location() == libc::EINTR {}
-        }
     }
 }
 

@@ -1,11 +1,11 @@
 //! A thread that a signal has stopped: its registers and its stack.
 
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 use std::ops::Range;
-use std::time::Duration;
-use std::{fs, ptr};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+use std::{fs, io, ptr};
 
-use super::SignalSemaphore;
 pub use super::mapped_file::MappedFile;
 use crate::base::system::code_mapping::CodeMapping;
 use crate::base::system::registers;
@@ -156,27 +156,50 @@ pub fn code_mappings() -> Vec<CodeMapping> {
     CodeMapping::parse(&String::from_utf8_lossy(&text))
 }
 
-/// A bell that a signal handler can ring for a thread that waits.
+/// A bell that a signal handler can ring for a thread that waits. The clock of a semaphore is that of the day, which
+/// can be set back while the thread waits; a futex counts by the other one.
 #[derive(Debug, Clone, Copy)]
-pub struct Bell(SignalSemaphore);
+pub struct Bell(&'static AtomicU32);
+
+/// The values of a bell.
+const SILENT: u32 = 0;
+const RUNG: u32 = 1;
 
 impl Bell {
-    /// Returns a bell.
-    pub fn new() -> std::io::Result<Self> {
-        SignalSemaphore::new().map(Self)
+    /// Returns a bell, which every Linux has. Its memory is never freed.
+    pub fn new() -> io::Result<Self> {
+        Ok(Self(Box::leak(Box::new(AtomicU32::new(SILENT)))))
     }
 
     /// Rings. May be called in a signal handler.
     pub fn ring(self) {
-        self.0.post();
+        if self.0.swap(RUNG, Ordering::AcqRel) == SILENT {
+            self.futex(libc::FUTEX_WAKE, 1, ptr::null());
+        }
     }
 
     /// Waits for a ring, but no longer than that; without a limit if there is none.
     pub fn wait(self, limit: Option<Duration>) {
-        match limit {
-            Some(limit) => self.0.wait_for(limit),
-            None => self.0.wait(),
+        let end = limit.map(|limit| Instant::now() + limit);
+        while self.0.swap(SILENT, Ordering::AcqRel) == SILENT {
+            let rest = end.map(|end| end.saturating_duration_since(Instant::now()));
+            if rest.is_some_and(|rest| rest.is_zero()) {
+                return;
+            }
+            let rest = rest.map(|rest| libc::timespec {
+                tv_sec: rest.as_secs() as libc::time_t,
+                tv_nsec: rest.subsec_nanos().into(),
+            });
+            // Returns as soon as the bell has rung, also if it rang before the call.
+            self.futex(libc::FUTEX_WAIT, SILENT, rest.as_ref().map_or(ptr::null(), ptr::from_ref));
         }
+    }
+
+    fn futex(self, operation: c_int, value: u32, limit: *const libc::timespec) {
+        let operation = operation | libc::FUTEX_PRIVATE_FLAG;
+        // SAFETY: the kernel reads the number, which lives as long as the process, and the limit, which lives
+        // during the call.
+        unsafe { libc::syscall(libc::SYS_futex, self.0.as_ptr(), operation, value, limit) };
     }
 }
 
@@ -184,6 +207,24 @@ impl Bell {
 mod tests {
     use super::*;
     use crate::base::system::registers::Registers;
+
+    #[test]
+    fn a_bell_ends_a_wait_whenever_it_rings() {
+        let bell = Bell::new().unwrap();
+        bell.ring();
+        bell.ring();
+        bell.wait(None);
+        let limit = Duration::from_millis(30);
+        let begun = Instant::now();
+        bell.wait(Some(limit));
+        assert!(begun.elapsed() >= limit);
+        let waits = std::thread::spawn(move || (0..1000).for_each(|_| bell.wait(None)));
+        while !waits.is_finished() {
+            bell.ring();
+            std::thread::yield_now();
+        }
+        waits.join().unwrap();
+    }
 
     #[test]
     fn the_own_stack_is_known() {
