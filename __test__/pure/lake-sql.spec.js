@@ -6,6 +6,7 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
+const { loadDuckdb, openLake } = require('../../cli/lake/duckdb.js')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
 const { madeRuns, writeLake } = require('../helpers/lakes.js')
@@ -96,7 +97,6 @@ test('a query reads and writes no files, and changes no settings', async () => {
     `SELECT * FROM glob('${path.dirname(other)}/*')`,
     `COPY (SELECT 1) TO '${other}'`,
     `COPY (SELECT 1) TO '${own}' (FORMAT parquet)`,
-    `EXPLAIN ANALYZE COPY (SELECT 1) TO '${own}' (FORMAT parquet)`,
     `ATTACH '${path.dirname(other)}/new.db'`,
     'SET enable_external_access = true; SELECT 1',
     'RESET lock_configuration',
@@ -117,6 +117,160 @@ test('a query reads and writes no files, and changes no settings', async () => {
   assert.deepEqual(fs.readFileSync(own), before)
   assert.deepEqual(fs.readdirSync(path.dirname(other)), ['other.csv'])
 })
+
+/** Options of COPY with which DuckDB needs no file beside the one that it writes. */
+const IN_PLACE = '(FORMAT csv, USE_TMP_FILE false)'
+
+/**
+ * Statements of each kind. A kind that has no text is undefined.
+ * @param {string} own a file of the lake @param {string} beside a folder
+ * @returns {Record<string, string[] | undefined>}
+ */
+const statementsOf = (own, beside) => ({
+  INVALID: undefined,
+  SELECT: [`SELECT * FROM query('COPY (SELECT 1) TO ''${own}'' ${IN_PLACE}')`],
+  INSERT: ['INSERT INTO functions (self_us) VALUES (1)'],
+  UPDATE: ['UPDATE functions SET self_us = 0'],
+  EXPLAIN: [
+    `EXPLAIN COPY (SELECT 1) TO '${own}' ${IN_PLACE}`,
+    `/* /* */ EXPLAIN SELECT 1 -- */ EXPLAIN ANALYZE COPY (SELECT 1) TO '${own}' ${IN_PLACE}`,
+    `EXPLAIN -- \nANALYZE COPY (SELECT 1) TO '${own}' ${IN_PLACE}`,
+    `EXPLAIN (ANALYZE, FORMAT json) COPY (SELECT 1) TO '${own}' ${IN_PLACE}`,
+  ],
+  DELETE: ['DELETE FROM functions', 'TRUNCATE functions'],
+  PREPARE: [`PREPARE p AS COPY (SELECT 1) TO '${own}' ${IN_PLACE}`],
+  CREATE: ['CREATE TABLE t AS SELECT 1', `CREATE OR REPLACE VIEW functions AS SELECT 1`],
+  EXECUTE: ['EXECUTE p'],
+  ALTER: ['ALTER VIEW functions RENAME TO f'],
+  TRANSACTION: ['BEGIN', 'COMMIT', 'CHECKPOINT'],
+  COPY: [
+    `COPY (SELECT 1) TO '${own}' ${IN_PLACE}`,
+    `COPY (SELECT 1) TO '${path.dirname(own)}' (FORMAT parquet, PER_THREAD_OUTPUT true, OVERWRITE true)`,
+    `COPY functions FROM '${own}'`,
+  ],
+  ANALYZE: ['ANALYZE'],
+  VARIABLE_SET: ['SET VARIABLE x = 1'],
+  CREATE_FUNC: ['CREATE MACRO f() AS 1'],
+  DROP: ['DROP VIEW functions'],
+  EXPORT: [`EXPORT DATABASE '${beside}'`],
+  PRAGMA: [
+    `PRAGMA enable_profiling`,
+    `PRAGMA profile_output = '${own}'`,
+    `PRAGMA import_database('${beside}')`,
+  ],
+  VACUUM: ['VACUUM'],
+  CALL: [`CALL enable_profiling(save_location = '${beside}/p.json', format = 'json')`],
+  SET: [`SET temp_directory = '${beside}'`, 'RESET allowed_paths'],
+  LOAD: ["LOAD 'httpfs'", 'INSTALL httpfs', `INSTALL '${own}'`],
+  RELATION: undefined,
+  EXTENSION: undefined,
+  LOGICAL_PLAN: undefined,
+  ATTACH: [`ATTACH '${beside}/new.db'`, `ATTACH '${own}' AS d`],
+  DETACH: ['DETACH memory'],
+  MULTI: undefined,
+  COPY_DATABASE: ['COPY FROM DATABASE memory TO temp'],
+  UPDATE_EXTENSIONS: ['UPDATE EXTENSIONS'],
+  MERGE_INTO: ['MERGE INTO functions USING functions ON true WHEN MATCHED THEN DELETE'],
+})
+
+test('no kind of statement writes, alone, in EXPLAIN, or in a WITH', async () => {
+  const folder = temporaryDirectory()
+  const beside = path.join(folder, 'beside')
+  fs.mkdirSync(beside)
+  const lake = await writeLake(madeRuns({ commits: 1, runs: 1 }))
+  const own = filesOf(lake).find((file) => file.includes('functions')) ?? ''
+  const before = contentsOf(lake, folder)
+  const kinds = statementsOf(own, beside)
+  const known = Object.keys(loadDuckdb(process.cwd()).StatementType).filter((key) => /\D/.test(key))
+  assert.deepEqual(Object.keys(kinds).sort(), known.sort())
+  for (const [kind, texts = []] of Object.entries(kinds)) {
+    const opened = await openLake(lake)
+    for (const text of texts) {
+      for (const start of ['', 'EXPLAIN ', 'EXPLAIN ANALYZE ', 'explain\n(analyze) ']) {
+        await assert.rejects(opened.read(start + text), errorWithWords, start + text)
+      }
+      const query = `WITH x AS (${text}) SELECT * FROM x`
+      await assert.rejects(opened.read(query), errorWithWords, query)
+      assert.deepEqual(contentsOf(lake, folder), before, `${kind}: ${text}`)
+    }
+    opened.close()
+  }
+})
+
+test('functions that could write in a SELECT reach no file', async () => {
+  const folder = temporaryDirectory()
+  const lake = await writeLake(madeRuns({ commits: 1, runs: 1 }))
+  const own = filesOf(lake).find((file) => file.includes('functions')) ?? ''
+  const before = contentsOf(lake, folder)
+  for (const place of [own, path.dirname(own), path.join(folder, 'new.json')]) {
+    for (const call of [
+      `enable_logging(level = 'debug', storage = 'file', storage_path = '${place}')`,
+      `enable_profiling(save_location = '${place}', format = 'json')`,
+      `read_duckdb('${place}', table_name = 't')`,
+    ]) {
+      // DuckDB itself ends the process where it finds at its end that it cannot write a log.
+      const { stdout, stderr } = await sql(lake, `SELECT * FROM ${call}`)
+      assert.notEqual(stdout + stderr, '', call)
+      assert.deepEqual(contentsOf(lake, folder), before, call)
+    }
+  }
+})
+
+test('each way to read is let through, also in EXPLAIN', async () => {
+  const lake = await openLake(await writeLake(madeRuns({ commits: 1, runs: 1 })))
+  try {
+    for (const query of [
+      'SELECT 1;',
+      '-- a comment\nSELECT 1',
+      'WITH x AS (SELECT 1) SELECT * FROM x',
+      '(SELECT 1)',
+      'FROM functions',
+      'TABLE functions',
+      'VALUES (1)',
+      'DESCRIBE functions',
+      'SUMMARIZE functions',
+      'SHOW TABLES',
+      'PRAGMA version',
+    ]) {
+      assert.ok((await lake.read(query)).rows.length > 0, query)
+    }
+    for (const start of [
+      'EXPLAIN ',
+      '-- a comment\n explain ',
+      'EXPLAIN ANALYZE ',
+      'EXPLAIN (FORMAT json) ',
+      'EXPLAIN (ANALYZE, FORMAT json)\n',
+    ]) {
+      for (const query of [
+        'SELECT 1;',
+        '(SELECT 1)',
+        'WITH x AS (SELECT 1) FROM x',
+        'SHOW TABLES',
+      ]) {
+        const [[name, plan]] = (await lake.read(start + query)).rows
+        assert.equal(name, /analyze/i.test(start) ? 'analyzed_plan' : 'physical_plan')
+        assert.equal(plan.startsWith('['), /FORMAT json/.test(start) && !/ANALYZE/.test(start))
+      }
+    }
+  } finally {
+    lake.close()
+  }
+})
+
+/** @param {Error} error */
+const errorWithWords = ({ message }) => /^[A-Za-z].{15,}/.test(message) && !message.includes('.js')
+
+/** @param {string} folder */
+function filesOf(folder) {
+  const entries = fs
+    .readdirSync(folder, { recursive: true })
+    .map((name) => path.join(folder, `${name}`))
+  return entries.filter((file) => fs.statSync(file).isFile()).sort()
+}
+
+/** Returns the files of folders, with their bytes. @param {string[]} folders */
+const contentsOf = (...folders) =>
+  folders.flatMap(filesOf).map((file) => [file, fs.readFileSync(file, 'base64')])
 
 test('a lake of another version is refused', async () => {
   const lake = path.join(temporaryDirectory(), 'lake')

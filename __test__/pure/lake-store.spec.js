@@ -6,10 +6,12 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const { openStore } = require('../../cli/fleet/store.js')
+const { cli, LIMITED } = require('../helpers/cli.js')
 const { cleanEnv, temporaryDirectory, FIXTURES, PACKAGE } = require('../helpers/files.js')
 const { messages, pattern } = require('../helpers/messages.js')
 const { TABLES, stemOf, compactedStem, runFolder, runOf, stemsOf, filesBelow } =
   require('../helpers/lake.js')
+const { startServer, variablesOf } = require('../helpers/s3.js')
 const { seededRandom } = require('../helpers/random.js')
 
 const STORE = path.join(PACKAGE, 'cli', 'fleet', 'store.js')
@@ -241,6 +243,29 @@ test('wrong names, days and folders are told', async () => {
 })
 
 const KILLS = Number(process.env.KILLS ?? 12)
+
+for (const [name, tokenOf] of /** @type {[string, (count: number) => string][]} */ ([
+  ['the same', () => 'next'],
+  ['another', (count) => `next${count}`],
+])) {
+  test(`a list that repeats its page without end is an error: by ${name} token`, async (t) => {
+    let count = 0
+    const endpoint = await startServer(t, (_, response) => {
+      count += 1
+      response.end(`<?xml version="1.0" encoding="UTF-8"?><ListBucketResult>
+        <Name>bucket</Name><IsTruncated>true</IsTruncated><KeyCount>1</KeyCount><MaxKeys>1</MaxKeys>
+        <NextContinuationToken>${tokenOf(count)}</NextContinuationToken>
+        <CommonPrefixes><Prefix>lake/v1/</Prefix></CommonPrefixes></ListBucketResult>`)
+    })
+    const { code, stdout, stderr } = await cli(['lake', 'top', 's3://bucket/lake'], {
+      env: variablesOf(endpoint),
+      under: LIMITED,
+    })
+    assert.deepEqual([code, stdout], [1, ''], stderr)
+    assert.match(stderr, /127\.0\.0\.1:\d+ lists the same files again and again, /)
+    assert.ok(count < 20, `${count} requests`)
+  })
+}
 
 test(`${KILLS} kills of a writer: each run is whole or not there`, async (t) => {
   const random = seededRandom(t)

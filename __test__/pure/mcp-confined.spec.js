@@ -39,6 +39,7 @@ test('paths that lead out of the project are refused by every tool', async (t) =
   writeTrace(traceOf(project), { spans: [['work', 5]] })
   fs.symlinkSync(path.join(neighbour, 'trace.json'), path.join(project, 'link.json'))
   fs.symlinkSync(neighbour, path.join(project, 'linked'))
+  fs.symlinkSync(path.join(neighbour, 'absent.json'), path.join(project, 'dangling.json'))
   fs.mkdirSync(path.join(project, 'holds-link'))
   fs.symlinkSync(path.join(neighbour, 'trace.json'), path.join(project, 'holds-link', 'a.json'))
   fs.symlinkSync(neighbour, path.join(project, 'profiles', '20260102.000000.8'))
@@ -54,6 +55,10 @@ test('paths that lead out of the project are refused by every tool', async (t) =
     'link.json',
     'linked',
     'linked/trace.json',
+    // What is not there has the answer of what is there.
+    '../neighbour/absent.json',
+    'linked/absent.json',
+    'dangling.json',
     'holds-link',
     '20260102.000000.8',
     'C:\\Users\\me\\trace.json',
@@ -189,6 +194,23 @@ test('names are not taken from code and maps outside of the project', async (t) 
   ])) {
     const { text, data } = await call(tool, args)
     assert.doesNotMatch(text + JSON.stringify(data), /secret\.ts|nameIn/, tool)
+  }
+})
+
+test('a map outside of the project is told so, whether it is there or not', async (t) => {
+  const { project, neighbour } = createPlace()
+  fs.writeFileSync(path.join(neighbour, 'there.map'), '{}')
+  fs.symlinkSync(neighbour, path.join(project, 'linked'))
+  const outside = ['../neighbour/there', '../neighbour/absent', 'linked/there', 'linked/absent']
+  const { call } = await connect(t, project)
+  for (const [index, name] of [...outside, 'absent'].entries()) {
+    fs.writeFileSync(path.join(project, `${index}.js`), `f()\n//# sourceMappingURL=${name}.map\n`)
+    const run = `20260101.000000.${index}`
+    writeTrace(traceOf(project, run), { cwd: project, spans: [[`f ${index}.js:1:1`, 5]] })
+    const { text } = await call('hotspots', { run })
+    const is = name === 'absent' ? ' does not exist' : `: it is outside of ${project}, and was not`
+    assert.ok(text.includes(`${project}/${name}.map${is}`), text)
+    assert.equal(text.includes('does not exist'), name === 'absent', text)
   }
 })
 

@@ -9,8 +9,10 @@ const path = require('node:path')
 const test = require('node:test')
 const { inspection, listSockets } = require('../../cli/system/index.js')
 const { socketFolder } = require('../helpers/armed.js')
+const { LIMITED } = require('../helpers/cli.js')
 const { filesIn, temporaryDirectory, tracesIn, PACKAGE } = require('../helpers/files.js')
 const { cliOf, startArmed, startProgram, work, PROGRAM } = require('../helpers/remote.js')
+const { message } = require('../helpers/run.js')
 const { readTrace } = require('../helpers/trace.js')
 const { assertSeen } = require('../helpers/work.js')
 
@@ -144,6 +146,61 @@ test('a port that another process uses is not connected to', { skip }, async (t)
   assert.deepEqual(connections, [])
   assertUntouched(program)
 })
+
+/** Answers of a program in place of an inspector: a list that never ends, and a session that never opens. */
+const HOSTILE = {
+  list: `response.write('[')
+    setInterval(() => response.write(' '), 100)`,
+  session: `response.end('[{ "id": "x" }]')
+    server.on('upgrade', (request, socket) => {
+      socket.on('error', () => {})
+      socket.write('HTTP/1.1 101 Switching Protocols\\r\\n')
+      setInterval(() => socket.write('a: b\\r\\n'), 100)
+    })`,
+}
+
+for (const [name, answer] of Object.entries(HOSTILE)) {
+  /** @param {import('node:test').TestContext} t */
+  const startHostile = async (t) => {
+    const folder = socketFolder()
+    const port = await freePort()
+    const file = path.join(temporaryDirectory(), 'main.js')
+    const text = `const server = require('http').createServer((request, response) => {
+      response.on('error', () => {})
+      ${answer}
+      process.send('asked')
+    })
+    server.listen(${port}, '127.0.0.1', () => process.send('ready'))`
+    fs.writeFileSync(file, text)
+    const program = await start(t, [`--inspect-port=${port}`, file], folder)
+    return { folder, port, program }
+  }
+
+  test(`what is not an inspector does not hold the command: ${name}`, { skip }, async (t) => {
+    const { folder, port, program } = await startHostile(t)
+    const run = cliOf(folder)
+    const args = ['record', String(program.pid), '--inspector']
+    const { code, signal, stderr } = await run(args, { under: LIMITED })
+    assert.deepEqual([code, signal], [1, null], stderr)
+    assert.match(stderr, new RegExp(`127.0.0.1:${port} gives no whole answer in 5 s: `))
+  })
+
+  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
+    test(`${signal} ends an attach that waits: ${name}`, { skip }, async (t) => {
+      const { folder, program } = await startHostile(t)
+      const asked = message(program.child)
+      const args = ['record', String(program.pid), '--inspector']
+      const ended = await cliOf(folder)(args, {
+        async during(child) {
+          await asked
+          child.kill(signal)
+        },
+      })
+      assert.deepEqual([ended.code, ended.signal], [null, signal], ended.stderr)
+      assert.match(ended.stderr, /cannot be armed: a signal interrupted it\n$/)
+    })
+  }
+}
 
 for (const [name, args, since] of /** @type {[string, string[], number][]} */ ([
   ['--disable-sigusr1', ['--disable-sigusr1'], 22],

@@ -15,12 +15,18 @@ const { readTarget } = require('./target.js')
 /** @typedef {import('../system/index.js').Listener} Listener */
 /** @typedef {Awaited<ReturnType<typeof openSession>>} Connection */
 
+/** How long the sessions with all threads may take: what answers could add threads without end. */
+const SESSIONS_MS = 30_000
 /** How long the inspector may take to open and to close, and the control socket to appear. */
 const WAIT_MS = 5000
 const LOOK_MS = 20
 const NO_SOCKET =
   'its control socket does not appear where this user looks; its CPU_PROF_SOCKET switches the socket ' +
   'off, or names a folder that the variable has to name here too'
+
+const NO_END =
+  `its inspector has not come to an end in ${SESSIONS_MS / 1000} s: the process has very many threads, or the ` +
+  'machine is overloaded; try again'
 
 /** Says what arming a process would do, and the command that does it. Sets the exit code. @param {number} pid */
 function tellPlan(pid) {
@@ -55,14 +61,21 @@ function tellPlan(pid) {
 async function arm(pid) {
   /** @type {NodeJS.Signals | undefined} */
   let ended
-  // A signal must not leave the inspector open.
+  const interruption = new AbortController()
+  // The first signal must not leave the inspector open. The second one ends this process at once.
   const stopListening = onSignals((signal) => {
-    ended = signal
+    if (ended === undefined) {
+      ended = signal
+      interruption.abort()
+    } else {
+      stopListening()
+      endBySignal(signal)
+    }
   })
   try {
     const target = readTarget(pid)
     printStatus(`arming pid ${pid} (${target.command}) through its inspector`)
-    const threads = await armThreads(target)
+    const threads = await armThreads(target, interruption.signal)
     const hasSocket = () =>
       listSockets(process.env).some((socket) => socket.pid === target.namespacePid)
     if (!(await until(hasSocket))) throw new Error(NO_SOCKET)
@@ -75,18 +88,39 @@ async function arm(pid) {
   }
 }
 
-/** Arms the threads of a process. Returns their count. @param {Target} target */
-async function armThreads(target) {
+/**
+ * Arms the threads of a process. Returns their count.
+ * @param {Target} target @param {AbortSignal} interruption
+ */
+async function armThreads(target, interruption) {
   const listener = target.open ?? (await openInspector(target))
   /** @type {Connection | undefined} */
   let connection
-  try {
+  const armAll = async () => {
     connection = await openSession(listener)
     return await armThrough(connection.session, target.namespacePid)
+  }
+  try {
+    return await inTime(armAll(), interruption)
   } finally {
     if (target.open === undefined) await closeInspector(connection, target.pid, listener)
     connection?.close()
   }
+}
+
+/**
+ * Returns what work resolves to. Throws if the work takes too long, or is interrupted.
+ * @template T @param {Promise<T>} work @param {AbortSignal} interruption @returns {Promise<T>}
+ */
+function inTime(work, interruption) {
+  return new Promise((resolve, reject) => {
+    const giveUp = (/** @type {string} */ why) => reject(new Error(why))
+    const timer = setTimeout(() => giveUp(NO_END), SESSIONS_MS)
+    const interrupt = () => giveUp('a signal interrupted it')
+    interruption.addEventListener('abort', interrupt)
+    if (interruption.aborted) interrupt()
+    work.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
 }
 
 /** Opens the inspector of a process. Returns where it waits. @param {Target} target */

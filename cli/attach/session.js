@@ -97,12 +97,17 @@ async function openSession({ host, port }) {
   const address = host.includes(':') ? `[${host}]` : host
   const socket = new WebSocket(`ws://${address}:${port}/${id}`, {
     perMessageDeflate: false,
-    handshakeTimeout: ANSWER_MS,
     maxPayload: MAX_BYTES,
   })
   await new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(noAnswer(host, port))
+      socket.terminate()
+    }, ANSWER_MS)
     socket.once('open', resolve)
-    socket.once('error', reject)
+    socket.on('error', reject)
+    socket.once('close', () => clearTimeout(timer))
+    socket.once('open', () => clearTimeout(timer))
   })
   const session = new Session((message) => socket.send(message))
   socket.on('message', (/** @type {Buffer} */ data) => {
@@ -112,15 +117,25 @@ async function openSession({ host, port }) {
       socket.terminate()
     }
   })
-  socket.on('error', () => {})
   const closed = new Promise((resolve) => socket.once('close', resolve))
   return { session, closed, close: () => socket.terminate() }
 }
 
+/**
+ * Returns the error of an answer that is not whole in time. Neither Node's own limit nor that of `ws` would do:
+ * they begin anew with each byte.
+ * @param {string} host @param {number} port
+ */
+const noAnswer = (host, port) =>
+  new Error(
+    `${host}:${port} gives no whole answer in ${ANSWER_MS / 1000} s: it is not an inspector, or a debugger ` +
+      'has stopped the process; name another process, or let the debugger go on',
+  )
+
 /** Returns the inspector's id of the main thread. @param {string} host @param {number} port @returns {Promise<string>} */
 function targetId(host, port) {
   return new Promise((resolve, reject) => {
-    const request = http.get({ host, port, path: '/json/list', timeout: ANSWER_MS }, (response) => {
+    const request = http.get({ host, port, path: '/json/list' }, (response) => {
       let text = ''
       response.on('data', (part) => {
         text += part
@@ -132,9 +147,12 @@ function targetId(host, port) {
         else resolve(id)
       })
     })
-    request.on('timeout', () => request.destroy(new Error(`${host}:${port} gives no answer`)))
+    const timer = setTimeout(() => request.destroy(noAnswer(host, port)), ANSWER_MS)
     request.on('error', reject)
-    request.on('close', () => reject(new Error(`the inspector on ${host}:${port} closed`)))
+    request.on('close', () => {
+      clearTimeout(timer)
+      reject(new Error(`the inspector on ${host}:${port} closed`))
+    })
   })
 }
 

@@ -40,8 +40,9 @@ const OLDEST = [1, 5]
 const MEMORY_PART = 0.5
 /** Settings of DuckDB that keep it from fetching and loading code. */
 const NO_EXTENSIONS = { autoinstall_known_extensions: 'false', autoload_known_extensions: 'false' }
-/** Statements that only read. Others could write over a file of the lake. */
-const READING = ['SELECT', 'EXPLAIN']
+/** EXPLAIN and its options, after lines of comment. */
+const EXPLAIN =
+  /^(?:\s|--.*\n)*EXPLAIN\b\s*((?:ANALYZE\b\s*)?(?:\(\s*(?:ANALYZE|FORMAT)\b[\w\s,]*\)\s*)?)/i
 /** The last two folders of a file, as patterns of DuckDB. */
 const REPO_IN_PATH = String.raw`[/\\]repo=([^/\\]*)[/\\]date=[^/\\]*[/\\][^/\\]*$`
 const DATE_IN_PATH = String.raw`[/\\]date=([^/\\]*)[/\\][^/\\]*$`
@@ -187,21 +188,29 @@ async function lock(connection, files) {
 }
 
 /**
+ * Runs one statement of a user. All others than SELECT are refused: DuckDB lets a statement write to each
+ * path that it may read.
  * @param {typeof import('@duckdb/node-api')} duckdb @param {Connection} connection @param {string} sql
  * @returns {Promise<Table>}
  */
 async function readOnly(duckdb, connection, sql) {
-  // DuckDB tells an empty list of statements by an error without words.
-  const isEmpty = sql.replace(/--.*|;|\s/g, '') === ''
-  const statements = isEmpty ? undefined : await run(() => connection.extractStatements(sql))
-  if (statements?.count !== 1) {
-    throw new Error(`a query is one statement, not ${statements?.count ?? 0}`)
+  const statement = await prepareOne(duckdb, connection, sql)
+  const isExplain = statement.kind === 'EXPLAIN'
+  const [start, options] = EXPLAIN.exec(sql) ?? ['', '']
+  if (isExplain && start === '') {
+    throw new Error('EXPLAIN is not the first word: remove the comment before it')
   }
-  const prepared = await run(() => statements.prepare(0))
-  const kind = duckdb.StatementType[prepared.statementType]
-  if (!READING.includes(kind)) {
-    throw new Error(`a query only reads (SELECT, WITH, EXPLAIN, DESCRIBE); this is ${kind}`)
+  const explained = sql.slice(start.length)
+  // EXPLAIN ANALYZE runs what it explains.
+  const { kind } = isExplain ? await prepareOne(duckdb, connection, explained) : statement
+  if (kind !== 'SELECT') {
+    const what = isExplain ? `${kind} in EXPLAIN` : kind
+    throw new Error(`a query only reads (SELECT, WITH, EXPLAIN, DESCRIBE); this is ${what}`)
   }
+  // What runs has the text that was checked, and nothing of what stood before it.
+  const prepared = isExplain
+    ? await run(() => connection.prepare(`EXPLAIN ${options}${explained}`))
+    : statement.prepared
   const reader = await run(() => prepared.runAndReadAll())
   const names = reader.columnNames()
   const types = reader.columnTypes()
@@ -209,6 +218,21 @@ async function readOnly(duckdb, connection, sql) {
     columns: names.map((name, index) => ({ name, type: String(types[index]) })),
     rows: reader.getRows().map((row) => row.map(plainValue)),
   }
+}
+
+/**
+ * Prepares a text, which is one statement. Returns the statement and its kind.
+ * @param {typeof import('@duckdb/node-api')} duckdb @param {Connection} connection @param {string} sql
+ */
+async function prepareOne(duckdb, connection, sql) {
+  // DuckDB tells an empty list of statements by an error without words.
+  const isEmpty = sql.replace(/--.*|;|\s/g, '') === ''
+  const statements = isEmpty ? undefined : await run(() => connection.extractStatements(sql))
+  if (statements?.count !== 1) {
+    throw new Error(`a query is one statement, not ${statements?.count ?? 0}`)
+  }
+  const prepared = await run(() => statements.prepare(0))
+  return { prepared, kind: duckdb.StatementType[prepared.statementType] }
 }
 
 /** Passes an error of DuckDB on without its stack. @template T @param {() => Promise<T>} work */

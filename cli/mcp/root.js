@@ -7,7 +7,7 @@ const path = require('node:path')
 const { loadTools } = require('../../lib/addon.js')
 const { runsIn } = require('../../lib/offline.js')
 const { RUNS } = require('../../lib/settings.js')
-const { isBelow } = require('../report/code-file.js')
+const { isBelow, placeOf } = require('../report/code-file.js')
 const { headersOf } = require('../run/prepare/recordings-dir.js')
 const { IS_WINDOWS } = require('../system/index.js')
 const { isWindowsPath, withSlashes } = require('../terminal/path-text.js')
@@ -45,20 +45,17 @@ class Root {
    */
   confine(named) {
     const outside = new Refusal(
-      `${named} is outside of the project; paths count from ${this.folder}`,
+      `${named} is outside of the project, and was not looked for; paths count from ${this.folder}, and ` +
+        'cpu-prof mcp --root names another folder',
     )
     if (isWindowsPath(named) && !IS_WINDOWS) throw outside
     const absolute = path.resolve(this.folder, named)
     // A share would get the user's credentials.
     if (!loadTools().cpuProfIsLocalFile(withSlashes(absolute))) throw outside
     if (![this.folder, this.given].some((root) => isInside(absolute, root))) throw outside
-    let real
-    try {
-      real = fs.realpathSync(absolute)
-    } catch {
-      throw new Refusal(`${named} does not exist in ${this.folder}`)
-    }
-    if (!isInside(real, this.folder)) throw outside
+    const { real, isWhole } = placeOf(absolute)
+    if (real === undefined || !isInside(real, this.folder)) throw outside
+    if (!isWhole) throw new Refusal(`${named} does not exist in ${this.folder}`)
     return real
   }
 

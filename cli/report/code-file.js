@@ -59,13 +59,10 @@ function codeFiles(project) {
       const isOfSystem = isWindowsPath(file) === IS_WINDOWS
       return isOfSystem || file.startsWith('//') ? 'another machine' : 'another system'
     }
-    let real
-    try {
-      real = fs.realpathSync(file)
-    } catch {
-      return 'unreadable'
-    }
-    if (project === undefined || !isBelow(real, project)) return 'outside'
+    const { real, isWhole } = placeOf(file)
+    const isOutside = real === undefined || project === undefined
+    if (isOutside || (real !== project && !isBelow(real, project))) return 'outside'
+    if (!isWhole) return 'unreadable'
     if (path.extname(real) !== '' && !CODE.test(real)) return 'no code'
     const text = loadTools().cpuProfReadRegularFile(real, Math.min(MAX_FILE, left))
     if (text === null) return 'unreadable'
@@ -78,6 +75,31 @@ function codeFiles(project) {
     const lines = known.get(file) ?? read(file)
     known.set(file, lines)
     return lines
+  }
+}
+
+/**
+ * Returns where a path leads, without links, and whether something is there. What is not there has the place of the
+ * nearest folder that is: so an answer about a place says nothing about what is elsewhere. A link that leads nowhere
+ * has no place.
+ * @param {string} file @returns {{ real?: string, isWhole: boolean }}
+ */
+function placeOf(file) {
+  let place = file
+  while (!isThere(place) && place !== path.dirname(place)) place = path.dirname(place)
+  try {
+    return { real: fs.realpathSync(place), isWhole: place === file }
+  } catch {
+    return { isWhole: false }
+  }
+}
+
+/** Returns whether a path is there, also a link that leads nowhere. @param {string} file */
+function isThere(file) {
+  try {
+    return fs.lstatSync(file, { throwIfNoEntry: false }) !== undefined
+  } catch {
+    return false
   }
 }
 
@@ -107,4 +129,4 @@ function isAt({ name, line, column }, lines) {
   return words.some((word) => word === last || word === 'constructor')
 }
 
-module.exports = { projectFolder, codeFiles, isAt, isBelow }
+module.exports = { projectFolder, codeFiles, isAt, isBelow, placeOf }

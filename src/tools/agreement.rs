@@ -1,5 +1,6 @@
 //! Damages files at random, and tests that all tools accept the same files and agree about their
-//! contents, and that `check` accepts what `merge` and `convert` write.
+//! contents, that `check` accepts what `merge` and `convert` write, and that a file takes no more time and
+//! memory than its length allows.
 //!
 //! `MUTANTS` is the count of damaged files, 500 by default.
 
@@ -7,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use flate2::read::GzDecoder;
 use proptest::collection::vec;
@@ -33,6 +35,13 @@ use cpu_prof_core::testing::traces::WORKER;
 
 /// The most bytes of a seed. Of larger traces, events in their middle are left out.
 const SEED_BYTES: usize = 20_000;
+
+/// Bytes of a long text in a damaged file.
+const LONG: usize = 1_000_000;
+/// The most time of all tools for a file, on a machine that does much else.
+const MOST_TIME: Duration = Duration::from_secs(20);
+/// The most memory that the process takes more meanwhile, also for tests beside this one: bytes.
+const MOST_MEMORY: u64 = 400 << 20;
 
 /// Values that a file should not have where they are put.
 const STRANGE: [&str; 22] = [
@@ -79,6 +88,8 @@ enum Mutation {
     Value(Index, usize),
     /// Replaces a number or a string by one from elsewhere in the file.
     OtherValue(Index, Index),
+    /// Replaces a number or a string by a long string.
+    Long(Index, char),
 }
 
 fn mutation() -> impl Strategy<Value = Mutation> {
@@ -96,6 +107,8 @@ fn mutation() -> impl Strategy<Value = Mutation> {
         1 => (at(), at()).prop_map(|(from, to)| Mutation::MoveLine(from, to)),
         4 => (at(), 0..STRANGE.len()).prop_map(|(at, value)| Mutation::Value(at, value)),
         3 => (at(), at()).prop_map(|(at, from)| Mutation::OtherValue(at, from)),
+        1 => (at(), proptest::sample::select(&['a', 'é', '/', '(', ' ', ':'][..]))
+            .prop_map(|(at, of)| Mutation::Long(at, of)),
     ]
 }
 
@@ -141,6 +154,13 @@ impl Mutation {
                 if !values.is_empty() {
                     let other = file[values[from.index(values.len())].clone()].to_vec();
                     file.splice(values[at.index(values.len())].clone(), other);
+                }
+            }
+            Self::Long(at, of) => {
+                let values = values(file);
+                if !values.is_empty() {
+                    let long = format!("\"{}\"", of.to_string().repeat(LONG / of.len_utf8()));
+                    file.splice(values[at.index(values.len())].clone(), long.into_bytes());
                 }
             }
         }
@@ -270,6 +290,26 @@ fn errors(path: &Path) -> Vec<Value> {
     problems.into_iter().filter(|problem| problem["severity"] != "warning").collect()
 }
 
+/// Tests that all tools agree about a file, within limits.
+fn agree_in_time(name: &str, file: &[u8]) -> Result<(), String> {
+    // The peak of the process begins anew.
+    let _ = fs::write("/proc/self/clear_refs", "5");
+    let (start, before) = (Instant::now(), memory("VmRSS"));
+    let result = agree(name, file);
+    let (time, more) = (start.elapsed(), memory("VmHWM").saturating_sub(before));
+    if time > MOST_TIME || more > MOST_MEMORY {
+        return Err(format!("the tools took {time:?} and {} MB", more >> 20));
+    }
+    result
+}
+
+/// Returns what Linux says of this process: bytes. Other systems have no such file.
+fn memory(what: &str) -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(what)?.strip_prefix(':'));
+    line.and_then(|kb| kb.trim().strip_suffix(" kB")?.parse::<u64>().ok()).unwrap_or(0) << 10
+}
+
 /// Tests that all tools agree about a file.
 fn agree(name: &str, file: &[u8]) -> Result<(), String> {
     let dir = tempfile::tempdir().unwrap();
@@ -365,6 +405,19 @@ fn seeds_are_sound() {
 }
 
 #[test]
+fn a_long_text_takes_little_time_and_memory() {
+    assert!(memory("VmHWM") > 0 || !cfg!(target_os = "linux"));
+    for of in ["a", "é", "(", "\\n"] {
+        let long = of.repeat(LONG / of.len());
+        let named = MAIN.replacen("\"functionName\":\"", &format!("\"functionName\":\"{long}"), 2);
+        assert_ne!(named, MAIN);
+        let file = named.replacen("\"url\":\"file:///", &format!("\"url\":\"file:///{long}"), 1);
+        assert_ne!(file, named);
+        assert_eq!(agree_in_time("main.trace.json", file.as_bytes()), Ok(()));
+    }
+}
+
+#[test]
 fn times_without_samples_do_not_count() {
     let damaged = MAIN.replacen("\"samples\":[2,3]", "\"other\":[2,3]", 1);
     // Without the event, the start of the profile follows from its first chunk.
@@ -406,7 +459,7 @@ fn tools_agree_about_damaged_files() {
         let (name, file) = &seeds[seed];
         let mut file = file.clone();
         mutations.iter().for_each(|mutation| mutation.apply(&mut file));
-        agree(name, &file).map_err(|error| {
+        agree_in_time(name, &file).map_err(|error| {
             let changed = changed_lines(&seeds[seed].1, &file);
             TestCaseError::fail(format!("{name}: {error}\nlines that changed:\n{changed}"))
         })

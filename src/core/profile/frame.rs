@@ -1,10 +1,16 @@
 //! Call frames: the functions that a stack consists of.
 
+use std::borrow::Cow;
+
 use super::package::{NATIVE, is_users, package_of};
 use crate::base::native_code::{
     BuildId, address_name, address_of, name_within, name_without_table,
 };
 
+/// The longest name of a function, file or package that is kept: bytes. Linux opens no longer path.
+pub(crate) const MAX_NAME: usize = 4096;
+/// The end of a name that is cut.
+const CUT: char = '…';
 /// Name of the part of a native stack that is not known.
 const TRUNCATED: &str = "(truncated)";
 
@@ -43,7 +49,33 @@ pub enum FrameOrigin {
     Module(BuildId),
 }
 
+/// Returns a name of limited length. A name that is longer loses its end, and gets a mark.
+pub(crate) fn short_name(text: &str) -> Cow<'_, str> {
+    if text.len() <= MAX_NAME {
+        return text.into();
+    }
+    let most = MAX_NAME - CUT.len_utf8();
+    let end = (0..=most).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    format!("{}{CUT}", &text[..end]).into()
+}
+
 impl CallFrame {
+    /// Returns the frame with names of limited length.
+    #[must_use]
+    pub(crate) fn with_short_names(mut self) -> Self {
+        for name in [&mut self.function_name, &mut self.url] {
+            if let Cow::Owned(short) = short_name(name) {
+                *name = short;
+            }
+        }
+        if let Some(package) = &mut self.package
+            && let Cow::Owned(short) = short_name(package)
+        {
+            *package = short.into();
+        }
+        self
+    }
+
     /// Name of the state in which a thread waits for events.
     pub const IDLE: &str = "(idle)";
     /// Name of the state in which a thread runs native code outside of JavaScript.
@@ -155,6 +187,24 @@ impl CallFrame {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_name_is_cut_between_characters_and_marked() {
+        let whole = "é".repeat(MAX_NAME / 2);
+        assert_eq!(short_name(&whole), whole);
+        let long = format!("{whole}{whole}");
+        let frame = CallFrame {
+            function_name: long.clone(),
+            url: long.clone(),
+            package: Some(long.into()),
+            ..CallFrame::root()
+        };
+        let short = frame.with_short_names();
+        let expected = format!("{}…", "é".repeat(MAX_NAME / 2 - 2));
+        assert_eq!((&short.function_name, &short.url), (&expected, &expected));
+        assert_eq!(short.package.as_deref(), Some(expected.as_str()));
+        assert_eq!(short.clone().with_short_names(), short);
+    }
 
     #[test]
     fn only_addons_and_libraries_of_packages_have_a_package() {

@@ -3,8 +3,11 @@
 use indexmap::set::Slice;
 use rustc_hash::FxHashMap;
 
-use super::frame::CallFrame;
+use super::frame::{CallFrame, MAX_NAME};
 use crate::base::numbering::FxIndexSet;
+
+/// The longest text that is kept: bytes, for names that have not been cut.
+const MAX_TEXT: usize = 4 * MAX_NAME;
 
 /// Call frames and their numbers.
 #[derive(Debug)]
@@ -34,9 +37,9 @@ impl FrameTable {
         frames
     }
 
-    /// Returns the number of a frame.
+    /// Returns the number of a frame. Its names are cut, as files can have names of any length.
     pub fn number(&mut self, frame: CallFrame) -> u32 {
-        self.frames.insert_full(frame).0 as u32
+        self.frames.insert_full(frame.with_short_names()).0 as u32
     }
 
     /// Returns the number of a frame with this JSON text.
@@ -45,7 +48,9 @@ impl FrameTable {
             return *number;
         }
         let number = self.number(parse(text));
-        self.texts.insert(text.into(), number);
+        if text.len() <= MAX_TEXT {
+            self.texts.insert(text.into(), number);
+        }
         number
     }
 

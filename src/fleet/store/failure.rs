@@ -31,6 +31,8 @@ pub(crate) enum Failure {
     NoCredentials,
     /// The host that answered what S3 does not.
     Garbage(String),
+    /// The host whose list does not end.
+    Endless(String),
 }
 
 impl fmt::Display for Failure {
@@ -74,6 +76,11 @@ impl fmt::Display for Failure {
             Self::Garbage(host) => {
                 write!(f, "{host} answered what no object store answers; check AWS_ENDPOINT_URL")
             }
+            Self::Endless(host) => write!(
+                f,
+                "{host} lists the same files again and again, or more than a lake has; check AWS_ENDPOINT_URL \
+                 and the name of the bucket"
+            ),
         }
     }
 }

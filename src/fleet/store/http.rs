@@ -16,6 +16,7 @@ use ureq::Agent;
 
 use super::failure::{Failure, Failures};
 use super::limits::{Limits, MACHINE_TIME, MOST_BYTES, MOST_FILE_BYTES};
+use super::pages::Pages;
 use super::xml::error_code;
 use crate::http_client::agent::{agent, host_of};
 use crate::http_client::net_failure::NetFailure;
@@ -32,6 +33,7 @@ pub(super) struct Connector {
     agent: Agent,
     limits: Limits,
     failures: Arc<Failures>,
+    pages: Arc<Pages>,
     /// Whether a variable says where credentials come from.
     has_source: bool,
 }
@@ -46,7 +48,7 @@ impl Connector {
     ) -> Result<Self, String> {
         let agent = agent(certificates, true)
             .ok_or_else(|| format!("{CA_VARIABLE} names a file without a certificate (PEM)"))?;
-        Ok(Self { agent, limits, failures, has_source })
+        Ok(Self { agent, limits, failures, pages: Arc::default(), has_source })
     }
 }
 
@@ -120,6 +122,10 @@ impl Connector {
         if parts.status.is_success() && is_list(&uri) && !has_list(&body) {
             // A page for people would be taken for an empty list.
             return Err((HttpErrorKind::Decode, Failure::Garbage(host_of(&uri))));
+        }
+        let list = uri.path_and_query().filter(|_| parts.status.is_success() && is_list(&uri));
+        if list.is_some_and(|list| self.pages.is_endless(list.as_str(), &body)) {
+            return Err((HttpErrorKind::Decode, Failure::Endless(host_of(&uri))));
         }
         Ok(Response::from_parts(parts, body))
     }

@@ -7,6 +7,7 @@ pub mod failure;
 mod http;
 mod limits;
 pub(crate) mod objects;
+mod pages;
 mod xml;
 
 pub use self::limits::TIME_VARIABLE;

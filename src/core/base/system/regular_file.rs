@@ -22,10 +22,12 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     read_at_most(open_with_size(path)?, most)
 }
 
-/// Returns whether a path leads to a place below a folder; a link counts as its target.
+/// Returns whether a path leads to a place below a folder. A link counts as its target, and a file that is not there
+/// as the folder where it would be: so the result says nothing about what is elsewhere.
 pub fn is_below(path: &Path, folder: &Path) -> bool {
-    match (fs::canonicalize(path), fs::canonicalize(folder)) {
-        (Ok(file), Ok(folder)) => file.starts_with(folder),
+    let nearest = path.ancestors().find(|place| fs::symlink_metadata(place).is_ok());
+    match (nearest.map(fs::canonicalize), fs::canonicalize(folder)) {
+        (Some(Ok(place)), Ok(folder)) => place.starts_with(folder),
         _ => false,
     }
 }

@@ -10,6 +10,7 @@ use super::message::{
 use super::values::SampleType;
 use super::wire::{WireFields, WireValue};
 use crate::format::stack_tables::labels;
+use crate::profile::frame::{MAX_NAME, short_name};
 use crate::profile::package::package_of;
 
 /// The most texts, functions and locations each: a byte of the file can take forty in memory.
@@ -88,10 +89,15 @@ impl<'a> FileTables<'a> {
         Ok(all)
     }
 
+    /// Returns a text, cut as names are: thousands of functions can have the same text of a gigabyte.
     pub(super) fn string(&self, index: i64) -> Result<String, String> {
         let text = usize::try_from(index).ok().and_then(|index| self.strings.get(index));
         match text {
-            Some(text) => Ok(String::from_utf8_lossy(text).into_owned()),
+            Some(text) => {
+                // A character that is cut has 4 bytes at most.
+                let start = &text[..text.len().min(MAX_NAME + 4)];
+                Ok(short_name(&String::from_utf8_lossy(start)).into_owned())
+            }
             None if index == 0 => Ok(String::new()),
             None => Err(damaged(&format!("it has no text {index}"))),
         }

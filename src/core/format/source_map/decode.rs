@@ -9,9 +9,8 @@ use serde_json::error::Category;
 use serde_json::value::RawValue;
 
 use super::map::SourceMap;
+use crate::profile::frame::MAX_NAME;
 
-/// The longest name of a source or of a function that is kept: bytes. Linux opens no longer path.
-const MAX_NAME: usize = 4096;
 /// Memory that a name takes beside its text, in all lists of it: bytes.
 const NAME: usize = 128;
 

@@ -19,6 +19,9 @@ const MOST_OF_FILE: usize = 256 << 20;
 /// of 200 MB, and the decoded mappings.
 const MOST: usize = 1 << 30;
 
+/// The kind of the error of a file outside of the folder.
+pub(super) const OUTSIDE: ErrorKind = ErrorKind::Unsupported;
+
 /// Endings of code that Node or a transpiler runs.
 const CODE: [&str; 25] = [
     "js",
@@ -68,12 +71,6 @@ impl Allowance {
         Self { left: MOST, within: folder }
     }
 
-    /// Returns whether a path leads to a place below the folder; a link counts as its target.
-    fn is_within(&self, path: &str) -> bool {
-        let is_below = |folder| regular_file::is_below(Path::new(path), folder);
-        self.within.as_deref().is_none_or(is_below)
-    }
-
     /// Reads a file of code. Names of functions are taken from its text, so other files, which can hold
     /// secrets, are not read.
     pub(super) fn read_code(&mut self, path: &str) -> io::Result<String> {
@@ -96,8 +93,10 @@ impl Allowance {
         if !is_local_file(path, IS_WINDOWS) {
             return Err(io::Error::new(ErrorKind::InvalidInput, "it is no file of a local disk"));
         }
-        if !self.is_within(path) {
-            return Err(io::Error::new(ErrorKind::NotFound, "it is not below the allowed folder"));
+        if let Some(folder) = &self.within
+            && !regular_file::is_below(Path::new(path), folder)
+        {
+            return Err(io::Error::new(OUTSIDE, outside(folder)));
         }
         let most = MOST_OF_FILE.min(self.left);
         let bytes = regular_file::read(Path::new(path), most as u64).map_err(|error| {
@@ -124,6 +123,14 @@ impl Allowance {
 fn is_script(text: &str) -> bool {
     let line = text.lines().next().unwrap_or_default();
     line.starts_with("#!") && ["node", "tsx", "bun", "deno"].iter().any(|name| line.contains(name))
+}
+
+fn outside(folder: &Path) -> String {
+    let folder = folder.display();
+    format!(
+        "it is outside of {folder}, and was not looked for; allow a folder with both \
+         (--root of cpu-prof mcp, sourcesIn in code)"
+    )
 }
 
 fn no_code() -> io::Error {
@@ -197,16 +204,25 @@ mod tests {
         symlink(at("out.js"), at("in/link.js")).unwrap();
         symlink(at("in"), at("same")).unwrap();
         let mut allowance = Allowance::within(Some(at("in").into()));
-        for (name, is_read) in [
-            ("in/a.js", true),
-            ("same/a.js", true),
-            ("in/../out.js", false),
-            ("in/link.js", false),
-            ("out.js", false),
-            ("inner.js", false),
-            ("in/absent.js", false),
+        symlink(at("absent"), at("in/dangling.js")).unwrap();
+        symlink(dir.path(), at("in/up")).unwrap();
+        for (name, error) in [
+            ("in/a.js", None),
+            ("same/a.js", None),
+            ("in/absent.js", Some(ErrorKind::NotFound)),
+            ("in/absent/absent.js", Some(ErrorKind::NotFound)),
+            ("in/../out.js", Some(OUTSIDE)),
+            ("in/../absent.js", Some(OUTSIDE)),
+            ("in/link.js", Some(OUTSIDE)),
+            ("in/dangling.js", Some(OUTSIDE)),
+            ("in/up/out.js", Some(OUTSIDE)),
+            ("in/up/absent.js", Some(OUTSIDE)),
+            ("out.js", Some(OUTSIDE)),
+            ("absent.js", Some(OUTSIDE)),
+            ("absent/absent.js", Some(OUTSIDE)),
+            ("inner.js", Some(OUTSIDE)),
         ] {
-            assert_eq!(allowance.read(&at(name)).is_ok(), is_read, "{name}");
+            assert_eq!(allowance.read(&at(name)).err().map(|error| error.kind()), error, "{name}");
         }
         let mut nowhere = Allowance::within(Some(at("absent").into()));
         assert!(nowhere.read(&at("in/a.js")).is_err());

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 
 use rustc_hash::FxHashMap;
 
-use super::allowance::Allowance;
+use super::allowance::{Allowance, OUTSIDE};
 use super::code_text::CodeText;
 use super::function_text::{
     callback_name, called_name, declared_name, identifier, is_function, is_head, is_opening,
@@ -275,6 +275,7 @@ fn read_map(
         Err(error) if error.kind() == ErrorKind::NotFound => {
             missing(format!("{file} does not exist"))
         }
+        Err(error) if error.kind() == OUTSIDE => missing(format!("{file}: {error}")),
         Err(error) => Err(format!("{file}: {error}")),
     }
 }
