@@ -201,8 +201,11 @@ function addSettings(program, command, { without = [], hasDefaults = true } = {}
     }
   })
   command.hook('preAction', () => {
-    const given = settings[CATEGORIES] ?? process.env.CPU_PROF_CATEGORIES
-    if (command.opts().native) settings[CATEGORIES] = given ? `${given},native` : '+native'
+    if (!command.opts().native) return
+    const given = settings[CATEGORIES] ?? process.env.CPU_PROF_CATEGORIES ?? ''
+    // A list that is wrong is shown as it was given.
+    const hasNative = /(?:^|[,+])\s*native\s*(?:,|$)/.test(given)
+    if (!hasNative) settings[CATEGORIES] = given === '' ? '+native' : `${given},native`
   })
   return settings
 }

@@ -15,6 +15,7 @@ test('wrong usage is reported before the command starts, with the nearest option
     [['--intervall', '5', 'echo'], /unknown option '--intervall'\n\(Did you mean --interval\?\)/],
     [['--interval', '0', 'echo'], /--interval=0 is not valid: .* from 1 to 1000000 is allowed/],
     [['--flush-interval', '1', 'echo'], /--flush-interval=1 is not valid/],
+    [['--native', '--categories', 'native,http', 'echo'], /--categories=native,http is not valid/],
     [['--format', 'pprof', 'echo'], /--format=pprof is not valid/],
     [['--for', '1e3s', 'echo'], /--for=1e3s is not valid: a time such as 30s/],
     [['--every', '1s', '--keep', '.5m', 'echo'], /--keep=\.5m is not valid: a time such as 10m/],
@@ -48,4 +49,19 @@ test('a wrong variable is reported before the command starts', async () => {
   const result = await cli(['run', 'echo'], { env: { CPU_PROF_INTERVAL: 'fast' } })
   assert.equal(result.code, 2)
   assert.match(result.stderr, /^cpu-prof: CPU_PROF_INTERVAL=fast is not valid: .*\n$/)
+})
+
+test('--native adds to any list of categories', async () => {
+  for (const given of ['cpu', '+http', '+native,http', '+http,native', 'cpu,native', 'cpu,http']) {
+    const result = await cli([
+      'run',
+      '--native',
+      '--categories',
+      given,
+      process.execPath,
+      '-e',
+      '1',
+    ])
+    assert.equal(result.code, 0, `${given}: ${result.stderr}`)
+  }
 })
