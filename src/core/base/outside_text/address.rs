@@ -25,9 +25,9 @@ pub fn script_url(url: &str) -> Cow<'_, str> {
         return Cow::Owned(format!("data:{kind},{LEFT_OUT}"));
     }
     let kept = match UrlParts::of(url) {
-        // A path that a writer has made a URL of.
-        Some(UrlParts { scheme: "file://", is_cut: false, .. }) => {
-            Cow::Borrowed(without_query(url, "%3F"))
+        // A file has no user, and a writer can have made the URL of a path.
+        Some(_) if url.starts_with("file://") => {
+            Cow::Borrowed(without_query(before_query(url), "%3F"))
         }
         Some(UrlParts { scheme, host, path, is_cut: true }) => {
             Cow::Owned(format!("{scheme}{host}{path}"))
