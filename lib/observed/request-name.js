@@ -21,7 +21,7 @@ const MAX_REMEMBERED = 100_000
 const ID = ':id'
 
 /** `https://` */
-const SCHEME = /^[a-z][a-z\d+.-]*:\/\//i
+const SCHEME = /^[a-z][a-z\d+.-]+:\/\//i
 
 /** A number, a UUID, or a long hexadecimal number. */
 const NUMBER = /^(?:\d+|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|[\da-f]{16,})$/i

@@ -112,7 +112,9 @@ impl<'a> UrlParts<'a> {
     /// Returns the parts of a URL with a host.
     fn of(url: &'a str) -> Option<Self> {
         let (name, _) = url.split_once("://")?;
-        let is_scheme = name.starts_with(|c: char| c.is_ascii_alphabetic())
+        // One letter is a drive.
+        let is_scheme = name.len() > 1
+            && name.starts_with(|c: char| c.is_ascii_alphabetic())
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+.-".contains(&byte));
         if !is_scheme {
             return None;
