@@ -471,7 +471,10 @@ test('hostile names and huge times make sound tables', async () => {
     write({ spans: [...spans, ['f src/a.js:2147483647', 3, { labels: { '': 'v', k: '\0' } }]] }),
   )
   const rows = await query('SELECT function FROM functions')
-  assert.deepEqual(rows.map((row) => row.function).sort(), [...names, 'f'].sort())
+  // A name of a function has 4096 bytes at most.
+  const kept = [...names, 'f'].map((name) => name.replace(/^(x{4093})x+$/, '$1…')).sort()
+  const found = rows.map((row) => row.function).sort()
+  assert.ok(found.join() === kept.join(), found.map((name) => name.slice(-40)).join())
   close()
   // A sample that lasts for decades is one row.
   const file = path.join(temporaryDirectory(), 'a.cpuprofile')

@@ -8,6 +8,7 @@ use percent_encoding::{
 
 use crate::base::outside_text::script_url;
 use crate::base::path_text::{is_drive, is_windows, with_slashes};
+use crate::profile::frame::short_name;
 use crate::profile::package::{is_built_in, is_users, package_of};
 use crate::profile::program::NodeModules;
 
@@ -35,7 +36,8 @@ const SHOWN_NODE: &str = "Node:";
 ///
 /// V8 names CommonJS files by their absolute path, and everything else by a URL already.
 pub fn frame_url(resource_name: &str, node_modules: NodeModules) -> String {
-    let resource_name = &*script_url(resource_name);
+    let resource_name = script_url(resource_name);
+    let resource_name = &*short_name(&resource_name);
     let url = match resource_name.as_bytes() {
         _ if is_windows(resource_name) => windows_url(resource_name),
         [b'/', ..] => file_url(resource_name),

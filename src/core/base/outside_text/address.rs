@@ -24,7 +24,7 @@ pub fn script_url(url: &str) -> Cow<'_, str> {
     if let Some(kind) = kind_of_data(url) {
         return Cow::Owned(format!("data:{kind},{LEFT_OUT}"));
     }
-    let kept = match UrlParts::of(url) {
+    match UrlParts::of(url) {
         // A file has no user, and a writer can have made the URL of a path.
         Some(_) if url.starts_with("file://") => {
             Cow::Borrowed(without_query(before_query(url), "%3F"))
@@ -34,15 +34,8 @@ pub fn script_url(url: &str) -> Cow<'_, str> {
         }
         Some(_) => Cow::Borrowed(url),
         None => Cow::Borrowed(without_query(url, "?")),
-    };
-    match start_of(&kept, MAX_URL) {
-        (start, true) => Cow::Owned(format!("{start}{LEFT_OUT}")),
-        (_, false) => kept,
     }
 }
-
-/// The longest URL of a script, in characters: paths of files are long.
-const MAX_URL: usize = 4096;
 
 /// Returns an address of a request with its path as a pattern; none for other texts.
 pub(super) fn request_address(text: &str) -> Option<String> {

@@ -3,7 +3,7 @@
 /// What stands for a text that is left out.
 pub(super) const LEFT_OUT: &str = "…";
 
-/// The longest name of an event or a script, in characters.
+/// The longest name of an event, in characters.
 pub(super) const MAX_NAME: usize = 300;
 
 /// Returns the start of a text of at most `most` characters, and whether something is missing.
