@@ -66,6 +66,17 @@ test('sockets are taken only from folders that nobody else can fill', async (t) 
   )
 })
 
+test('all processes of a large machine are listed', async (t) => {
+  const folder = socketFolder()
+  const pids = Array.from({ length: 1200 }, (_, i) => 10_000 + i)
+  await Promise.all(pids.map((pid) => serveStatus(t, folder, { pid })))
+  const armed = await listArmed(only(folder))
+  assert.deepEqual(
+    armed.map(({ status }) => status?.pid),
+    pids,
+  )
+})
+
 test('this process does not list itself', async (t) => {
   const folder = socketFolder()
   await serveStatus(t, folder, { pid: process.pid })

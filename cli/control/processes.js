@@ -9,6 +9,8 @@ const { messageOf } = require('../terminal/error-text.js')
 const { askStatus } = require('./client.js')
 const { readStatus } = require('./status.js')
 
+/** How many processes are asked at the same time. */
+const MAX_AT_ONCE = 200
 /** Largest package.json that is read. */
 const MAX_MANIFEST_BYTES = 1 << 20
 
@@ -25,8 +27,15 @@ const MAX_MANIFEST_BYTES = 1 << 20
 async function listArmed(env = process.env) {
   // This process is armed itself where the environment of a container arms all.
   const sockets = listSockets(env).filter(({ outerPid }) => outerPid !== process.pid)
-  const all = await Promise.all(sockets.map(readArmed))
-  return all.flat().sort((a, b) => a.pid - b.pid)
+  /** @type {Armed[]} */
+  const armed = []
+  // Each connection is an open file, of which this process may have few.
+  const left = sockets.values()
+  const readRest = async () => {
+    for (const socket of left) armed.push(...(await readArmed(socket)))
+  }
+  await Promise.all(Array.from({ length: MAX_AT_ONCE }, readRest))
+  return armed.sort((a, b) => a.pid - b.pid)
 }
 
 /** @param {import('../system/index.js').ControlSocket} socket @returns {Promise<Armed[]>} */

@@ -8,7 +8,7 @@ const path = require('node:path')
 /** The name of a socket: the process's id and start. */
 const NAME = /^(\d{1,10})-\d+\.sock$/
 /** Names of a folder that are looked at, as a guard against a user who leaves any number to root. */
-const MAX_NAMES = 1000
+const MAX_NAMES = 10_000
 
 /** Returns what has the name of a socket in a folder. @param {string} folder */
 function namedIn(folder) {
