@@ -187,11 +187,24 @@ function idOfTexts(labelling, outer, texts) {
     set = set.further?.get(texts[i])?.get(texts[i + 1])
   }
   if (set !== undefined && set.id !== UNKNOWN) return set.id
-  const id = labelling.addon.cpuProfLabelSet(outer, texts)
+  const { addon } = labelling
+  const id = addon.cpuProfLabelSet(outer, texts)
+  const generation = addon.cpuProfLabelGeneration()
+  if (labelling.count >= MAX_REMEMBERED || labelling.generation !== generation) {
+    forgetSets(labelling, generation)
+  }
   // A new set, such as that of a trace's id, may never come again.
   if (id < 0) return -id
   remember(labelling, outer, texts, id)
   return id
+}
+
+/** Forgets the ids of sets. The addon can forget those of an earlier generation. @param {Labelling} labelling @param {number} generation */
+function forgetSets(labelling, generation) {
+  labelling.sets.clear()
+  labelling.frames.clear()
+  labelling.count = 0
+  labelling.generation = generation
 }
 
 /** @param {string} name @param {unknown} value */
@@ -209,13 +222,6 @@ function textOf(name, value) {
  * @param {Labelling} labelling @param {number} outer @param {string[]} texts @param {number} id
  */
 function remember(labelling, outer, texts, id) {
-  const generation = labelling.addon.cpuProfLabelGeneration()
-  if (labelling.count >= MAX_REMEMBERED || labelling.generation !== generation) {
-    labelling.sets.clear()
-    labelling.frames.clear()
-    labelling.count = 0
-    labelling.generation = generation
-  }
   if (texts.some((text) => text.length > MAX_LENGTH)) return
   /** @returns {Remembered} */
   const newSet = () => {

@@ -221,6 +221,23 @@ test('each file of a recording in segments has the label sets it needs', {
   }
 })
 
+test('a set that is used again and again stays, whatever comes between', options, async () => {
+  const { traces } = await runProgram(
+    `function steady() { return spin(MS) }
+    const empty = () => {}
+    prof.start()
+    for (let i = 0; i < 200_000; i++) {
+      label({ n: 'new ' + i }, empty)
+      if (i % 10 === 0) label({ n: 'steady' }, empty)
+    }
+    label({ n: 'steady' }, steady)
+    prof.stop()`,
+    // Some of the many sets are sampled, and forgotten before the writer asks for them.
+    { warns: pattern`^(${messages.manyLabels}.*\n)?$` },
+  )
+  assertLabels(traces[0], 'steady', { n: 'steady' })
+})
+
 test('too long, too many and wrong labels', options, async () => {
   const { output, traces } = await runProgram(
     `
