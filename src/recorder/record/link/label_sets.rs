@@ -82,14 +82,25 @@ impl ThreadSets {
         Some(set)
     }
 
-    /// Returns the id of a set, which counts as used now. `kept` is the memory of a generation, bytes.
-    fn id_of(&mut self, set: LabelSet, kept: usize) -> SetId {
+    /// Returns the id of a set, which counts as used now. `kept` is the memory of a generation, bytes. `sampled`
+    /// lists ids that the writer thread is going to ask for.
+    fn id_of(
+        &mut self,
+        set: LabelSet,
+        kept: usize,
+        sampled: impl Fn(&mut dyn FnMut(u32)),
+    ) -> SetId {
         if let Some(id) = self.young.ids.get(&set) {
             return SetId { id: *id, is_new: false };
         }
         if self.young.bytes > kept {
             self.number = self.number.wrapping_add(1);
-            self.old = std::mem::take(&mut self.young);
+            let mut dropped = std::mem::replace(&mut self.old, std::mem::take(&mut self.young));
+            sampled(&mut |id| {
+                if let Some(set) = dropped.sets.remove(&id) {
+                    self.young.add(id, set);
+                }
+            });
         }
         if let Some(id) = self.old.ids.get(&set).copied() {
             self.set_of(id);
@@ -120,8 +131,12 @@ pub(crate) struct SetId {
 }
 
 /// Returns the id of the set `outer` with further labels, which take precedence. An empty value takes a label
-/// away.
-pub(crate) fn id_with(outer: u32, labels: impl Iterator<Item = (String, String)>) -> SetId {
+/// away. `sampled` lists ids that the writer thread is going to ask for, which are remembered until then.
+pub(crate) fn id_with(
+    outer: u32,
+    labels: impl Iterator<Item = (String, String)>,
+    sampled: impl Fn(&mut dyn FnMut(u32)),
+) -> SetId {
     let own = OWN.with(Arc::clone);
     let outer = own.lock().set_of(outer).or_else(|| set_of(outer));
     let set = merged(outer.as_deref(), labels);
@@ -129,7 +144,7 @@ pub(crate) fn id_with(outer: u32, labels: impl Iterator<Item = (String, String)>
         return SetId { id: NO_LABELS, is_new: false };
     }
     let kept = KEPT_BYTES.min(PROCESS_BYTES / 2 / THREADS.lock().len().max(1));
-    own.lock().id_of(set, kept)
+    own.lock().id_of(set, kept, sampled)
 }
 
 /// Returns the set of an id, which counts as used now; none if no set has had this id. A set that stands
@@ -162,7 +177,8 @@ mod tests {
     use super::*;
 
     fn id(outer: u32, labels: &[(&str, &str)]) -> u32 {
-        id_with(outer, labels.iter().map(|(key, value)| ((*key).into(), (*value).into()))).id
+        let texts = labels.iter().map(|(key, value)| ((*key).into(), (*value).into()));
+        id_with(outer, texts, |_| {}).id
     }
 
     #[test]
@@ -179,6 +195,17 @@ mod tests {
         let (other, set) = elsewhere.join().unwrap();
         assert_ne!(other, inner);
         assert_eq!(set, set_of(inner).unwrap());
+    }
+
+    #[test]
+    fn sets_that_were_sampled_stay_until_the_writer_has_asked() {
+        let [sampled, other] = ["waits", "does not"].map(|text| id(0, &[("sample", text)]));
+        for n in 0..100_000 {
+            let texts = [("n".to_owned(), n.to_string())].into_iter();
+            id_with(0, texts, |each| [sampled, u32::MAX].into_iter().for_each(each));
+        }
+        assert_eq!(set_of(sampled).unwrap().get("sample"), Some("waits"));
+        assert_eq!(set_of(other).unwrap().to_string(), "(too many)=true");
     }
 
     #[test]

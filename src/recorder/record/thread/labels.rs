@@ -19,7 +19,15 @@ thread_local! {
 /// Returns the id of the label set `outer` with further labels: names and values in turn.
 pub(crate) fn id_with(outer: u32, labels: Vec<String>) -> SetId {
     let mut texts = labels.into_iter();
-    label_sets::id_with(outer, std::iter::from_fn(|| texts.next().zip(texts.next())))
+    label_sets::id_with(outer, std::iter::from_fn(|| texts.next().zip(texts.next())), each_sampled)
+}
+
+/// Calls `each` with the ids of this thread's samples that the writer thread has not taken yet.
+fn each_sampled(each: &mut dyn FnMut(u32)) {
+    RECORDING.with_borrow(|recording| {
+        let ring = recording.as_ref().and_then(|recording| recording.link.labels.get());
+        ring.into_iter().for_each(|ring| ring.each_waiting(&mut *each));
+    });
 }
 
 /// Returns the number of the generation of this thread's label sets.

@@ -1,6 +1,7 @@
 //! Gives the samples their label sets: pairs them with the records of the signal handler by their times.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::timed_records::TimedRecords;
 use crate::record::link::label_sets::set_of;
@@ -8,7 +9,7 @@ use crate::sampler::v8::LabelRing;
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::stderr::warn_once;
 use cpu_prof_core::profile::frame::CallFrame;
-use cpu_prof_core::profile::session::label_table::NO_LABELS;
+use cpu_prof_core::profile::session::label_table::{LabelSet, NO_LABELS};
 use cpu_prof_core::profile::window::Window;
 
 /// Samples after which the pairing is judged.
@@ -26,6 +27,8 @@ const UNPAIRED: &str =
 pub(crate) struct LabelPairing {
     /// Ids of label sets.
     waiting: TimedRecords<u32>,
+    /// Sets of these, looked up at once: their thread can forget them before the samples come.
+    sets: BTreeMap<u32, Arc<LabelSet>>,
     /// Count of the samples so far since the records began, and how many have a record.
     seen: usize,
     paired: usize,
@@ -34,9 +37,17 @@ pub(crate) struct LabelPairing {
 impl LabelPairing {
     /// Gives the samples of a window their label sets. No later window has samples up to the last of these.
     pub(crate) fn pair(&mut self, window: &mut Window, ring: &LabelRing) {
-        ring.take(|record| self.waiting.add(record.from_us, record.to_us, record.labels));
+        ring.take(|record| {
+            self.waiting.add(record.from_us, record.to_us, record.labels);
+            if !self.sets.contains_key(&record.labels)
+                && let Some(set) = set_of(record.labels)
+            {
+                self.sets.insert(record.labels, set);
+            }
+        });
         if ring.is_wrong() {
             self.waiting.clear();
+            self.sets.clear();
             return warn_once(&Error::Labels(CHANGED.into()));
         }
         // A wait is nobody's work. Async hooks tell nothing of its start.
@@ -58,9 +69,10 @@ impl LabelPairing {
             return warn_once(&Error::Labels(UNPAIRED.into()));
         }
         let ids: BTreeSet<u32> = window.samples.iter().map(|sample| sample.labels).collect();
-        window
-            .label_sets
-            .extend(ids.into_iter().filter_map(|id| Some((id, set_of(id)?.as_ref().clone()))));
+        let set_of = |id| Some((id, self.sets.get(&id)?.as_ref().clone()));
+        window.label_sets.extend(ids.into_iter().filter_map(set_of));
+        let waiting: BTreeSet<u32> = self.waiting.values().copied().collect();
+        self.sets.retain(|id, _| waiting.contains(id));
     }
 }
 

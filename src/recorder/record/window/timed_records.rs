@@ -45,6 +45,11 @@ impl<T> TimedRecords<T> {
         }
     }
 
+    /// Returns what was read with the samples that have not come yet.
+    pub(super) fn values(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().map(|record| &record.value)
+    }
+
     /// Forgets all records.
     pub(super) fn clear(&mut self) {
         self.0.clear();

@@ -72,6 +72,19 @@ impl LabelRing {
         self.taken.store(taken, Ordering::Release);
     }
 
+    /// Calls `each` with the label sets of the records that were not taken yet. Only the thread may call this: a
+    /// record that its signal handler adds meanwhile can take the place of one that was taken, and may be seen.
+    pub(crate) fn each_waiting(&self, mut each: impl FnMut(u32)) {
+        let added = self.added.load(Ordering::Relaxed);
+        let mut at = self.taken.load(Ordering::Acquire);
+        while at != added {
+            if let Some([_, rest]) = self.words.get(at % self.words.len()) {
+                each(rest.load(Ordering::Relaxed) as u32);
+            }
+            at = at.wrapping_add(1);
+        }
+    }
+
     /// Notes that what the handler finds cannot be trusted. Nothing is added from now on.
     pub(crate) fn give_up(&self) {
         self.is_wrong.store(true, Ordering::Relaxed);
@@ -105,7 +118,11 @@ mod tests {
             );
         }
         (0..5).for_each(add);
+        let mut waiting = Vec::new();
+        ring.each_waiting(|labels| waiting.push(labels));
+        assert_eq!(waiting, [0, 1, 2]);
         assert_eq!(taken(&ring).len(), 3);
+        ring.each_waiting(|labels| panic!("{labels} was taken"));
         assert_eq!(taken(&ring), []);
     }
 
