@@ -50,7 +50,9 @@ for (const isRecorded of [false, true]) {
       const labelled = await residentMb({ labels: true, isRecorded, length })
       const [early, last] = [labelled[1], labelled[3]]
       const text = `${labelled.map(Math.round).join(', ')} MB, without labels ${base.map(Math.round).join(', ')} MB`
-      assert.ok(last - base[3] <= MOST_MB, text)
+      // V8 gives pages back now and then: the middle of four looks.
+      const [, low, high] = [...base].sort((a, b) => a - b)
+      assert.ok(last - (low + high) / 2 <= MOST_MB, text)
       assert.ok(last - early <= MOST_MB - 2, `it grows: ${text}`)
     })
   }
