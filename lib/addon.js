@@ -3,7 +3,14 @@
 // Loads the native addons, once: one records, one reads recordings back and moves them to other machines.
 
 // A preload needs how they are found, so it is in preload.js.
-const { find, refuseOtherRuntimes, targetName, UNUSABLE, VERSION } = require('./preload.js')
+const {
+  find,
+  isMarked,
+  refuseOtherRuntimes,
+  targetName,
+  UNUSABLE,
+  VERSION,
+} = require('./preload.js')
 
 /** The addons by name, or why they cannot be used. @type {Record<string, any>} */
 const known = { __proto__: null }
@@ -38,6 +45,7 @@ function attempt(name) {
 }
 
 module.exports = {
+  isMarked,
   load,
   loaded,
   loadTools,

@@ -2,6 +2,9 @@
 
 // The functions of the package, each of which loads its code on its first call.
 
+// Loaded now, because later its file can be gone too.
+const { sayWhy } = require('./errors/say-why.js')
+
 /** Whether the user was told that a file cannot be loaded. */
 let hasComplained = false
 
@@ -33,13 +36,7 @@ function once(load, name) {
 function complain(error) {
   if (hasComplained || !(Symbol.for('@org/cpu-prof.recorded') in process)) return
   hasComplained = true
-  try {
-    const [reason] = String(error).split('\n', 1)
-    const line = `cpu-prof: labels and events of the program are not recorded: ${reason}\n`
-    require('node:fs').writeSync(2, line)
-  } catch {
-    // stderr is closed.
-  }
+  sayWhy('labels and events of the program are not recorded', error)
 }
 
 const recording = once(() => require('./record.js'), 'isRecording')

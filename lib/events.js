@@ -2,7 +2,7 @@
 
 // Adds the program's own events to the running recording of the calling thread.
 
-const { load } = require('./addon.js')
+const { isMarked, load } = require('./addon.js')
 
 /** The addon while the calling thread may be recorded, else null; at first undefined. @type {any} */
 let recorder
@@ -10,7 +10,7 @@ let recorder
 /** Finds out whether the preload records the thread: another copy of this module may have begun that. */
 function lookUp() {
   try {
-    recorder = Symbol.for('@org/cpu-prof.recorded') in process ? load() : null
+    recorder = isMarked() ? load() : null
   } catch {
     // The preload has said why nothing is recorded.
     recorder = null

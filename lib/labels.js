@@ -6,7 +6,7 @@
 // sample.
 
 const { AsyncLocalStorage } = require('node:async_hooks')
-const { load, loaded, refuseOtherRuntimes } = require('./addon.js')
+const { isMarked, load, loaded, refuseOtherRuntimes } = require('./addon.js')
 const { check, describe, isObject } = require('./check.js')
 const { WrongUsage } = require('./errors/wrong-usage.js')
 const early = require('./labels/early.js')
@@ -97,8 +97,7 @@ function replaceLabels(labels) {
 
 /** Finds out whether somebody has begun to record or to arm the thread. */
 function becomesWatched() {
-  const byPreload = Symbol.for('@org/cpu-prof.recorded') in process
-  isWatched = byPreload || loaded()?.isWatched === true
+  isWatched = isMarked() || loaded()?.isWatched === true
   return isWatched
 }
 
@@ -121,17 +120,15 @@ function adopt() {
 
 /** Returns the current labels with further ones. @param {Record<string, unknown>} labels @returns {EarlyLabels} */
 function earlyWith(labels) {
-  check('labels', labels, LABELS)
+  const further = textsOf(labels)
   const outer = storageOfEarly().getStore() ?? NO_LABELS
   const { id, texts } = typeof outer === 'number' ? { id: outer, texts: [] } : outer
   const all = [...texts]
-  for (const name of Object.keys(labels)) {
-    const value = labels[name]
-    if (value === undefined) continue
+  for (let i = 0; i < further.length; i += 2) {
     let at = 0
-    while (at < all.length && all[at] !== name) at += 2
-    all[at] = name
-    all[at + 1] = textOf(name, value)
+    while (at < all.length && all[at] !== further[i]) at += 2
+    all[at] = further[i]
+    all[at + 1] = further[i + 1]
   }
   return { id, texts: all }
 }
@@ -168,13 +165,7 @@ function enter(labelling, id) {
  * @returns {number}
  */
 function idOf(labelling, labels, outer = labelling?.storage.getStore() ?? NO_LABELS) {
-  check('labels', labels, LABELS)
-  /** Names and values in turn. @type {string[]} */
-  const texts = []
-  for (const name of Object.keys(labels)) {
-    const value = labels[name]
-    if (value !== undefined) texts.push(name, textOf(name, value))
-  }
+  const texts = textsOf(labels)
   if (labelling === null) return NO_LABELS
   const outerId = typeof outer === 'number' ? outer : idOfTexts(labelling, outer.id, outer.texts)
   return idOfTexts(labelling, outerId, texts)
@@ -205,6 +196,18 @@ function forgetSets(labelling, generation) {
   labelling.frames.clear()
   labelling.count = 0
   labelling.generation = generation
+}
+
+/** Returns names and values in turn; throws if a label is wrong. @param {Record<string, unknown>} labels */
+function textsOf(labels) {
+  check('labels', labels, LABELS)
+  /** @type {string[]} */
+  const texts = []
+  for (const name of Object.keys(labels)) {
+    const value = labels[name]
+    if (value !== undefined) texts.push(name, textOf(name, value))
+  }
+  return texts
 }
 
 /** @param {string} name @param {unknown} value */

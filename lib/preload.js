@@ -21,6 +21,9 @@ const UNUSABLE = 'ERR_CPU_PROF_ADDON'
 /** The processors in the names of musl's loaders. @type {Record<string, string>} */
 const PROCESSORS = { x64: 'x86_64', arm64: 'aarch64' }
 
+/** Key of the mark of a thread, which is one for all copies of the package. */
+const MARK = '@org/cpu-prof.recorded'
+
 /** Node's own exit code for an invalid option. */
 const INVALID_OPTION = 9
 
@@ -49,11 +52,15 @@ function register(loadThread) {
  * loads a second addon, which cannot see the first one's recording.
  */
 function markThread() {
-  const mark = Symbol.for('@org/cpu-prof.recorded')
-  if (mark in process) return false
+  if (isMarked()) return false
   const descriptor = { __proto__: null, value: true }
-  Object.defineProperty(process, mark, /** @type {any} */ (descriptor))
+  Object.defineProperty(process, Symbol.for(MARK), /** @type {any} */ (descriptor))
   return true
+}
+
+/** Returns whether a preload has marked the calling thread: it is recorded or armed, or was to be. */
+function isMarked() {
+  return Symbol.for(MARK) in process
 }
 
 /**
@@ -209,6 +216,7 @@ function ownValue(object, key) {
 
 module.exports = {
   register,
+  isMarked,
   refuseOtherRuntimes,
   find,
   targetName,

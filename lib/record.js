@@ -3,6 +3,7 @@
 // Starts and stops recordings of the calling thread.
 
 const { load, refuseOtherRuntimes } = require('./addon.js')
+const { sayWhy } = require('./errors/say-why.js')
 const { isWrongUsage } = require('./errors/wrong-usage.js')
 const early = require('./labels/early.js')
 const { describeThread } = require('./preload.js')
@@ -108,12 +109,7 @@ function startFor(options) {
     return true
   } catch (error) {
     if (isWrongUsage(error) || error instanceof AlreadyRecorded) throw error
-    const [reason] = String(error).replace('Error: cpu-prof: ', '').split('\n', 1)
-    try {
-      require('node:fs').writeSync(2, `cpu-prof: profile() records nothing: ${reason}\n`)
-    } catch {
-      // stderr is closed.
-    }
+    sayWhy('profile() records nothing', error)
     return false
   }
 }

@@ -14,8 +14,7 @@ function complain(error) {
   const { getEnvironmentData, setEnvironmentData } = require('node:worker_threads')
   if (getEnvironmentData(COMPLAINED)) return
   setEnvironmentData(COMPLAINED, true)
-  const [reason] = String(error).replace('Error: cpu-prof: ', '').split('\n', 1)
-  require('node:fs').writeSync(2, `cpu-prof: not profiling this thread: ${reason}\n`)
+  require('../errors/say-why.js').sayWhy('not profiling this thread', error)
 }
 
 module.exports = { complain }

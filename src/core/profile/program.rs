@@ -67,11 +67,7 @@ impl Program {
 
     /// Returns whether Node runs code of its command line, and no script.
     pub(crate) fn is_eval(&self) -> bool {
-        const EVAL: [&str; 4] = ["-e", "--eval", "-p", "--print"];
-        self.exec_argv.iter().any(|option| {
-            let option = option.split('=').next().unwrap_or_default();
-            EVAL.contains(&option) || option == "-pe"
-        })
+        outside_text::runs_code(&self.exec_argv)
     }
 
     /// Pid of a process that is known from a file without ids.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::request_path::pattern_of;
-use super::short::{LEFT_OUT, MAX_NAME, start_of};
+use super::short::{LEFT_OUT, MAX_READ, start_of};
 
 /// The parts of a URL that are kept.
 struct UrlParts<'a> {
@@ -39,14 +39,17 @@ pub fn script_url(url: &str) -> Cow<'_, str> {
 
 /// Returns an address of a request with its path as a pattern; none for other texts.
 pub(super) fn request_address(text: &str) -> Option<String> {
-    let (start, _) = start_of(text, 8 * MAX_NAME);
-    let UrlParts { scheme, host, path, .. } = UrlParts::of(start)?;
+    let UrlParts { scheme, host, path, .. } = UrlParts::of(start_of(text, MAX_READ))?;
     Some(format!("{scheme}{host}{}", pattern_of(path)))
 }
 
 /// Returns a text with marks for the users and the queries of its addresses; none for a text that is kept as it is.
 pub(super) fn marked(text: &str) -> Option<String> {
     let contents = data_contents(text);
+    // Most texts have neither, and marks of a program come here on its thread.
+    if contents.is_none() && !text.contains("://") {
+        return None;
+    }
     let mut marked = String::new();
     let mut rest = &text[..contents.unwrap_or(text.len())];
     while let Some(at) = rest.find("://") {
@@ -144,7 +147,7 @@ fn kind_of_data(url: &str) -> Option<&str> {
     let contents = url.get(..5).filter(|scheme| scheme.eq_ignore_ascii_case("data:"))?;
     let (head, _) = url[contents.len()..].split_once(',')?;
     let kind = head.split(';').next().unwrap_or_default();
-    kind.bytes().all(|byte| byte.is_ascii_graphic()).then(|| start_of(kind, 64).0)
+    kind.bytes().all(|byte| byte.is_ascii_graphic()).then(|| start_of(kind, 64))
 }
 
 /// Returns a path without what looks like a query: `?name=value`, with this question mark.

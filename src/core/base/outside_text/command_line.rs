@@ -45,29 +45,41 @@ pub fn words<T: AsRef<str>>(given: &[T], paths: usize) -> Vec<String> {
 /// Returns the options of Node: code is left out as well.
 pub fn node_options<T: AsRef<str>>(given: &[T]) -> Vec<String> {
     let mut cleaner = Cleaner::default();
-    let mut is_code = false;
+    let mut is_before_code = false;
     let option = |word: &T| {
         let word = word.as_ref();
-        if std::mem::take(&mut is_code) {
+        if std::mem::take(&mut is_before_code) {
             return LEFT_OUT.to_owned();
         }
-        let (name, value) = word.split_once('=').unwrap_or((word, ""));
-        if !CODE.contains(&name) {
+        if !is_code(word) {
             return cleaner.word(word);
         }
-        is_code = name.len() == word.len();
+        let (name, value) = word.split_once('=').unwrap_or((word, ""));
+        is_before_code = name.len() == word.len();
         if value.is_empty() { word.to_owned() } else { format!("{name}={LEFT_OUT}") }
     };
     given.iter().map(option).collect()
+}
+
+/// Returns whether Node runs code of its options, and no script.
+pub(crate) fn runs_code<T: AsRef<str>>(options: &[T]) -> bool {
+    options.iter().any(|option| is_code(option.as_ref()))
+}
+
+/// Returns whether the value of an option of Node is code.
+fn is_code(option: &str) -> bool {
+    CODE.contains(&option.split('=').next().unwrap_or_default())
 }
 
 /// Returns the words of a command that runs Node. `script_at` is the place of the script, or of the code.
 pub fn command<T: AsRef<str>>(given: &[T], script_at: usize) -> Vec<String> {
     let (node, program) = given.split_at(script_at.min(given.len()));
     let (file, options) = node.split_at(node.len().min(1));
-    let runs_code = options.last().is_some_and(|option| CODE.contains(&option.as_ref()));
-    let mut program = words(program, usize::from(!runs_code));
-    program.iter_mut().take(usize::from(runs_code)).for_each(|code| *code = LEFT_OUT.to_owned());
+    let is_before_code = options.last().is_some_and(|option| CODE.contains(&option.as_ref()));
+    let mut program = words(program, usize::from(!is_before_code));
+    if is_before_code {
+        program.iter_mut().take(1).for_each(|code| *code = LEFT_OUT.to_owned());
+    }
     let file = file.iter().map(|file| file.as_ref().to_owned());
     file.chain(node_options(options)).chain(program).collect()
 }
@@ -100,9 +112,10 @@ impl Cleaner {
         if is_secret && !word.is_empty() {
             return LEFT_OUT.to_owned();
         }
-        let (word, is_cut) = start_of(word, MAX_NAME);
-        let cleaned = self.option(word).unwrap_or_else(|| self.text(word));
-        if is_cut && !cleaned.ends_with(LEFT_OUT) { cleaned + LEFT_OUT } else { cleaned }
+        let start = start_of(word, MAX_NAME);
+        let cleaned = self.option(start).unwrap_or_else(|| self.text(start));
+        let is_cut = start.len() < word.len() && !cleaned.ends_with(LEFT_OUT);
+        if is_cut { cleaned + LEFT_OUT } else { cleaned }
     }
 
     /// Returns an option without its value, if that is secret. Notes whether the next word is.

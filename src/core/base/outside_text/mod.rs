@@ -12,6 +12,7 @@ mod secret_name;
 mod short;
 
 pub use address::script_url;
+pub(crate) use command_line::runs_code;
 pub use command_line::{command, node_options, process_label, words};
 pub use event_name::{event_name, holds_request};
 

@@ -18,7 +18,7 @@ pub(crate) fn clean(event: SoundEvent<'_>, edit: &mut EventEdit) {
     }
     match event.name() {
         b"process_labels" => change_texts(event, edit, &["/labels"], process_label),
-        b"TimeStamp" if event.arguments().is_some_and(|text| text.contains(':')) => {
+        b"TimeStamp" => {
             let change = |text: &str| event_name(text).into_owned();
             change_texts(event, edit, &["/data/name", "/data/message"], change);
         }

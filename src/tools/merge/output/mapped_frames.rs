@@ -1,9 +1,11 @@
 //! The frames of all inputs, and their places in the sources.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -138,13 +140,18 @@ impl MappedFrames {
 
 /// Returns a frame whose URL is without secrets, which older recordings have; none for a frame that stays.
 fn cleaned(text: &str) -> Option<MappedFrame> {
-    let mut members: Map<String, Value> = serde_json::from_str(text).ok()?;
-    let url = members.get_mut("url")?;
-    let cleaned = script_url(url.as_str()?).into_owned();
-    if cleaned == *url {
+    #[derive(Deserialize)]
+    struct FrameUrl<'a> {
+        #[serde(borrow)]
+        url: Cow<'a, str>,
+    }
+    let FrameUrl { url } = serde_json::from_str(text).ok()?;
+    let cleaned = script_url(&url);
+    if cleaned == url {
         return None;
     }
-    *url = cleaned.into();
+    let mut members: Map<String, Value> = serde_json::from_str(text).ok()?;
+    members.insert("url".to_owned(), cleaned.into());
     let json = encode_raw(&members)?;
     let (recorded, positions) = (parse_frame(text), RefCell::default());
     Some(MappedFrame { recorded, original: None, json, positions })
