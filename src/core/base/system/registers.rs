@@ -1,5 +1,31 @@
 //! The registers of a thread, by the numbers that DWARF gives them on this machine.
 
+/// The registers by which a stack is followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallRegisters {
+    /// The program counter.
+    pub program: u64,
+    /// The stack pointer.
+    pub stack: u64,
+    /// The frame pointer.
+    pub frame: u64,
+    /// The address to return to, as long as that is in a register; 0 on machines that keep it on the stack.
+    pub link: u64,
+}
+
+impl CallRegisters {
+    /// Returns these registers of all.
+    pub fn of(values: &[u64; COUNT]) -> Self {
+        let value = |number: u16| values.get(usize::from(number)).copied().unwrap_or(0);
+        Self {
+            program: value(PROGRAM),
+            stack: value(STACK),
+            frame: value(FRAME_POINTER),
+            link: LINK.map_or(0, value),
+        }
+    }
+}
+
 /// What is particular to x86-64: the System V ABI.
 #[cfg(target_arch = "x86_64")]
 mod machine {
@@ -16,6 +42,8 @@ mod machine {
     /// The register that has the address of the innermost frame record: that of the record before, and the
     /// address to return to. None if functions need none.
     pub const FRAME: Option<u16> = None;
+    /// The frame pointer, of code that has one.
+    pub const FRAME_POINTER: u16 = 6;
     /// Bytes below the stack pointer that a function may use, and signal handlers leave alone.
     pub const BELOW_STACK: u64 = 128;
     /// The registers that a function leaves as they were.
@@ -32,6 +60,7 @@ mod machine {
     pub const RETURN: u16 = 30;
     pub const LINK: Option<u16> = Some(30);
     pub const FRAME: Option<u16> = Some(29);
+    pub const FRAME_POINTER: u16 = 29;
     pub const BELOW_STACK: u64 = 0;
     pub const KEPT: &[u16] = &[19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29];
 }
@@ -45,11 +74,14 @@ mod machine {
     pub const RETURN: u16 = 1;
     pub const LINK: Option<u16> = None;
     pub const FRAME: Option<u16> = None;
+    pub const FRAME_POINTER: u16 = 0;
     pub const BELOW_STACK: u64 = 0;
     pub const KEPT: &[u16] = &[];
 }
 
-pub use self::machine::{BELOW_STACK, COUNT, FRAME, KEPT, LINK, PROGRAM, RETURN, STACK};
+pub use self::machine::{
+    BELOW_STACK, COUNT, FRAME, FRAME_POINTER, KEPT, LINK, PROGRAM, RETURN, STACK,
+};
 
 /// The values of the registers; none where a value is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -66,9 +66,6 @@ fn read_into(recording: &ThreadRecording) -> Result<(), Error> {
     }
     let labels = SOURCE.get().map(|source| (source, label_ring(recording)));
     let stacks = recording.link.stacks.get().map(|stacks| Arc::clone(&stacks.ring));
-    if labels.is_none() && stacks.is_none() {
-        return Ok(());
-    }
     // The one from before leaves before the next enters.
     recording.reading.take();
     recording.reading.replace(Some(SignalReading::start(labels, stacks)?));

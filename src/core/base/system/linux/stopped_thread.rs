@@ -8,7 +8,7 @@ use std::{fs, io, ptr};
 
 pub use super::mapped_file::MappedFile;
 use crate::base::system::code_mapping::CodeMapping;
-use crate::base::system::registers;
+use crate::base::system::registers::{self, CallRegisters};
 
 /// Whether registers can be read on this machine.
 pub const IS_AVAILABLE: bool =
@@ -32,6 +32,47 @@ impl StoppedThread {
         // SAFETY: the context is there while the handler runs, and nobody changes it.
         unsafe { values(&(*self.0).uc_mcontext) }
     }
+
+    /// Calls `f`, which sees other registers where the signal's context is looked at: those of `seen`. May be
+    /// called in a signal handler.
+    pub fn while_seen_with(self, seen: CallRegisters, f: impl FnOnce()) {
+        let context = self.0.cast_mut();
+        // SAFETY: the context can be written, is there while the handler runs, and nobody else uses it.
+        let own = unsafe { set_call_registers(&mut (*context).uc_mcontext, seen) };
+        f();
+        // SAFETY: the same.
+        unsafe { set_call_registers(&mut (*context).uc_mcontext, own) };
+    }
+}
+
+/// Changes the registers of calls. Returns those from before.
+#[cfg(target_arch = "x86_64")]
+fn set_call_registers(context: &mut libc::mcontext_t, new: CallRegisters) -> CallRegisters {
+    let mut set = |number: libc::c_int, value: u64| {
+        std::mem::replace(&mut context.gregs[number as usize], value as i64) as u64
+    };
+    CallRegisters {
+        program: set(libc::REG_RIP, new.program),
+        stack: set(libc::REG_RSP, new.stack),
+        frame: set(libc::REG_RBP, new.frame),
+        link: 0,
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+fn set_call_registers(context: &mut libc::mcontext_t, new: CallRegisters) -> CallRegisters {
+    use std::mem::replace;
+    CallRegisters {
+        program: replace(&mut context.pc, new.program),
+        stack: replace(&mut context.sp, new.stack),
+        frame: replace(&mut context.regs[29], new.frame),
+        link: replace(&mut context.regs[30], new.link),
+    }
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn set_call_registers(_: &mut libc::mcontext_t, new: CallRegisters) -> CallRegisters {
+    new
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -137,6 +178,19 @@ pub fn own_stack() -> Option<Range<u64>> {
         let start = start as u64;
         (status == 0).then(|| kept_free(start..start.saturating_add(size as u64)))
     }
+}
+
+/// Returns the address after the calling thread's stack.
+pub fn own_stack_end() -> Option<u64> {
+    // SAFETY: both functions only return numbers.
+    let is_first = unsafe { libc::gettid() == libc::getpid() };
+    if !is_first {
+        return own_stack().map(|stack| stack.end);
+    }
+    // The C library's own variable: its function reads the kernel's list of the memory for the first thread.
+    let variable = super::exported(c"__libc_stack_end")?.cast_const().cast::<u64>();
+    // SAFETY: the variable is a pointer, which is set before the program begins.
+    Some(unsafe { variable.read() })
 }
 
 /// Returns the part of a stack's addresses that can hold nothing but the stack.

@@ -8,6 +8,7 @@
 //! - Nothing of V8 is called, and no handle is made.
 //! - A thread reads only what is its own.
 
+mod missing_frame;
 mod sampled_thread;
 mod threads;
 

@@ -8,8 +8,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::super::labels::{LabelReader, LabelRing, LabelSource};
 use super::super::stacks::StackRing;
 use super::super::symbols;
+use super::missing_frame::FrameFinder;
 use super::threads;
 use cpu_prof_core::base::error::Error;
+use cpu_prof_core::base::system::registers;
 use cpu_prof_core::base::system::stopped_thread::StoppedThread;
 use cpu_prof_core::base::system::{self, sampling_signal};
 
@@ -17,6 +19,7 @@ use cpu_prof_core::base::system::{self, sampling_signal};
 struct SampledThread {
     labels: Option<Rc<LabelReader>>,
     stacks: Option<Arc<StackRing>>,
+    frames: Option<FrameFinder>,
     /// Count of the samples since the reading began.
     samples: AtomicU32,
 }
@@ -37,7 +40,12 @@ impl SignalReading {
     ) -> Result<Self, Error> {
         let labels = labels.map(|(source, ring)| LabelReader::start(source, ring)).transpose()?;
         let reading = Self {
-            sampled: Box::new(SampledThread { labels, stacks, samples: AtomicU32::new(0) }),
+            sampled: Box::new(SampledThread {
+                labels,
+                stacks,
+                frames: FrameFinder::of_this_thread(),
+                samples: AtomicU32::new(0),
+            }),
         };
         let data: *const SampledThread = &raw const *reading.sampled;
         if !threads::enter(data.cast_mut().cast::<c_void>()) {
@@ -80,11 +88,14 @@ fn around_sample(v8: &dyn Fn(), stopped: StoppedThread) {
     let Some(thread) = (unsafe { threads::data().cast::<SampledThread>().as_ref() }) else {
         return v8();
     };
-    let SampledThread { labels, stacks, samples } = thread;
+    let SampledThread { labels, stacks, frames, samples } = thread;
     // SAFETY: this is the thread. Its isolate is alive until it leaves.
     let current = labels.as_ref().map(|labels| unsafe { labels.current() });
     let from_us = system::now_us();
-    v8();
+    match frames {
+        Some(frames) => with_missing_frame(frames, v8, stopped),
+        None => v8(),
+    }
     let to_us = system::now_us();
     samples.fetch_add(1, Ordering::Relaxed);
     if let Some((labels, current)) = labels.as_ref().zip(current) {
@@ -93,5 +104,20 @@ fn around_sample(v8: &dyn Fn(), stopped: StoppedThread) {
     if let Some(stacks) = stacks {
         // SAFETY: this is the thread, which stands still while its handler runs.
         unsafe { stacks.add(from_us, to_us, &stopped.registers()) };
+    }
+}
+
+/// Calls V8's handler, with a frame for code that has none.
+fn with_missing_frame(frames: &FrameFinder, v8: &dyn Fn(), stopped: StoppedThread) {
+    let values = stopped.registers();
+    // SAFETY: this is the thread, which stands still while its handler runs.
+    unsafe {
+        match frames.missing(&values) {
+            Some(frame) => {
+                let stack = values[usize::from(registers::STACK)];
+                frame.while_made(stack, |registers| stopped.while_seen_with(registers, v8));
+            }
+            None => v8(),
+        }
     }
 }

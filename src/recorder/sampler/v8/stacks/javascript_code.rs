@@ -44,6 +44,11 @@ impl JavaScriptCode {
         (!ranges[0].is_empty()).then_some(Self { ranges })
     }
 
+    /// Returns the addresses of V8's built-in functions, and of the functions that V8 has compiled.
+    pub(crate) fn into_ranges(self) -> [Range<u64>; 2] {
+        self.ranges
+    }
+
     /// Returns whether an address is one of JavaScript's code. May be called in a signal handler.
     pub(crate) fn contains(&self, address: u64) -> bool {
         self.ranges.iter().any(|range| range.contains(&address))

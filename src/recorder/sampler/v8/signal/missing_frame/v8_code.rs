@@ -1,0 +1,94 @@
+//! Where V8's code is in memory: built-in functions, and what V8 has compiled.
+
+use std::ops::Range;
+
+use super::super::super::stacks::JavaScriptCode;
+use cpu_prof_core::base::system::sampling_signal::read_memory;
+
+/// A kind of V8's code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CodeKind {
+    /// A built-in function.
+    BuiltIn,
+    /// A function that V8 has compiled.
+    Compiled,
+}
+
+/// The addresses of an isolate's code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct V8Code {
+    /// The built-in functions, in the file of the program.
+    pub built_in: Range<u64>,
+    /// Their copy among the compiled functions, from which calls are short. Empty if there is none.
+    pub copy: Range<u64>,
+    /// All that V8 may compile, and the copy.
+    pub compiled: Range<u64>,
+}
+
+impl V8Code {
+    /// Returns the code of the calling thread's isolate; none if V8 does not say where it is.
+    pub(super) fn of_this_thread() -> Option<Self> {
+        let [built_in, compiled] = JavaScriptCode::of_this_thread()?.into_ranges();
+        let copy = find_copy(&built_in, &compiled).unwrap_or_default();
+        Some(Self { built_in, copy, compiled })
+    }
+
+    /// Returns the kind of the code at an address; none if it is not V8's.
+    pub(super) fn kind(&self, address: u64) -> Option<CodeKind> {
+        if self.built_in.contains(&address) || self.copy.contains(&address) {
+            return Some(CodeKind::BuiltIn);
+        }
+        self.compiled.contains(&address).then_some(CodeKind::Compiled)
+    }
+
+    /// Returns the first address of all built-in functions, by an address of one of them.
+    pub(super) fn first_built_in(&self, address: u64) -> u64 {
+        if self.copy.contains(&address) { self.copy.start } else { self.built_in.start }
+    }
+}
+
+/// Returns the copy of the built-in functions, which V8 makes at the end of the memory for compiled functions.
+fn find_copy(built_in: &Range<u64>, compiled: &Range<u64>) -> Option<Range<u64>> {
+    /// Bytes of V8's pages, at one of which the copy begins.
+    const V8_PAGE: u64 = 256 << 10;
+    /// Count of pages that are looked at.
+    const PAGES: u64 = 4;
+    let bytes = built_in.end.checked_sub(built_in.start)?;
+    let last = compiled.end.checked_sub(bytes)? / V8_PAGE;
+    let is_copy = |start: &u64| {
+        [0, bytes / 2].into_iter().all(|offset| {
+            let (mut original, mut copy) = ([0; 64], [0; 64]);
+            read_memory((start + offset) as usize, &mut copy)
+                && read_memory((built_in.start + offset) as usize, &mut original)
+                && original == copy
+        })
+    };
+    let starts = (0..PAGES).map(|page| last.saturating_sub(page) * V8_PAGE);
+    let start = starts.take_while(|start| compiled.contains(start)).find(is_copy)?;
+    Some(start..start + bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg_attr(not(target_os = "linux"), ignore = "other memory is read on Linux only")]
+    fn the_copy_is_found_at_the_end_of_the_memory_for_code() {
+        let built_in: Vec<u8> = (0..100_000_u32).map(|n| (n * n >> 3) as u8).collect();
+        let range = |bytes: &[u8]| {
+            let start = bytes.as_ptr() as u64;
+            start..start + bytes.len() as u64
+        };
+        let mut memory = vec![0_u8; 1 << 20];
+        let place = (memory.as_ptr() as u64).next_multiple_of(256 << 10) + (256 << 10);
+        let compiled = memory.as_ptr() as u64..place + 150_000;
+        assert_eq!(find_copy(&range(&built_in), &compiled), None);
+        let offset = (place - compiled.start) as usize;
+        memory[offset..offset + built_in.len()].copy_from_slice(&built_in);
+        let copy = find_copy(&range(&built_in), &compiled).unwrap();
+        assert_eq!(copy, place..place + 100_000);
+        memory[offset + 50_001] ^= 1;
+        assert_eq!(find_copy(&range(&built_in), &compiled), None);
+    }
+}

@@ -1,0 +1,214 @@
+//! Missing frames on x86-64, by the instructions with which V8's compilers make and remove frames.
+
+use super::code_bytes::CodeBytes;
+use super::v8_code::{CodeKind, V8Code};
+use super::{MissingFrame, StoppedStack};
+
+/// `push rbp; mov rbp, rsp`
+const MAKE: [u8; 4] = [0x55, 0x48, 0x89, 0xe5];
+/// The same of a built-in function of JavaScript: `push rsi; push rdi; push rax` (context, function, count of
+/// arguments) follow.
+const MAKE_JAVASCRIPT: [u8; 7] = [0x55, 0x48, 0x89, 0xe5, 0x56, 0x57, 0x50];
+/// `mov rsp, rbp; pop rbp`
+const REMOVE: [u8; 4] = [0x48, 0x8b, 0xe5, 0x5d];
+/// `mov r12, imm64` before `call BaselineOutOfLinePrologue`, which makes the frame of baseline code: their first
+/// bytes, and the offset of the second from the first.
+const MOVE_BYTECODE: [u8; 2] = [0x49, 0xbc];
+const CALL: u8 = 0xe8;
+const MOVE_BYTECODE_BYTES: i64 = 10;
+const CALL_BYTES: i64 = 5;
+/// `pop rbp`
+const POP: u8 = 0x5d;
+/// `ret` with and without a count of bytes.
+const RETURNS: [u8; 2] = [0xc2, 0xc3];
+/// What V8 fills the space between built-in functions with, and where these begin.
+const FILLER: u8 = 0xcc;
+const ALIGNMENT: u64 = 64;
+/// Numbers of registers.
+const R11: usize = 11;
+
+/// Most bytes between the start of a function and the place where the function makes its frame.
+const MAX_ENTRY: i64 = 24;
+/// Most bytes between the place where a frame is removed, and the return.
+const MAX_EXIT: i64 = 16;
+/// Bytes of a built-in function in which it makes its frame. Only the interpreter comes later than `LATE`.
+const MAX_MAKE: u64 = 256;
+const LATE: u64 = 64;
+/// Most words that a built-in function without a frame has on the stack: what handlers of bytecodes have before they
+/// jump to the next.
+const MAX_WORDS: u64 = 32;
+
+/// Returns the frame that code of a kind lacks at the program counter.
+pub(super) fn missing(
+    kind: CodeKind,
+    code: &V8Code,
+    thread: &StoppedStack<'_>,
+) -> Option<MissingFrame> {
+    let own = thread.registers;
+    // SAFETY: the thread executes the byte.
+    let bytes = unsafe { CodeBytes::around(own.program) };
+    let frame = |program: u64, caller: u64, return_to: Option<u64>| {
+        let return_to = return_to.filter(|address| is_return_address(*address, code))?;
+        Some(MissingFrame { program, caller, return_to })
+    };
+    let returns = |offset| bytes.byte(offset).is_some_and(|byte| RETURNS.contains(&byte));
+    // V8 drops the stack if the program counter is at these instructions.
+    if bytes.has(0, &MAKE) {
+        return frame(own.program + 4, own.frame, thread.top(0));
+    }
+    if bytes.has(-1, &MAKE) {
+        return frame(own.program + 3, thread.top(0)?, thread.top(1));
+    }
+    if bytes.byte(-1) == Some(POP) && returns(0) {
+        return frame(own.program - 2, own.frame, thread.top(0));
+    }
+    // And if nothing is in the frame.
+    if own.stack == own.frame {
+        let program = if bytes.byte(0) == Some(POP) { own.program - 1 } else { own.program };
+        return frame(program, thread.top(0)?, thread.top(1));
+    }
+    if let Some(return_to) = taken_return_address(&bytes, thread) {
+        return frame(own.program, own.frame, Some(return_to));
+    }
+    if has_removed(&bytes) {
+        return frame(own.program, own.frame, thread.top(0));
+    }
+    match kind {
+        CodeKind::Compiled if will_make(&bytes) => frame(own.program, own.frame, thread.top(0)),
+        CodeKind::Compiled => None,
+        CodeKind::BuiltIn if !thread.is_javascript_frame() => None,
+        CodeKind::BuiltIn => match offset_of_make(own.program, code) {
+            None => in_built_in(code, thread),
+            // V8 takes the frame for the one of a handler of a bytecode, which the interpreter would have called.
+            Some(offset) if offset > LATE && thread.is_interpreter_frame() => Some(MissingFrame {
+                program: own.program,
+                caller: own.frame,
+                return_to: own.program,
+            }),
+            Some(_) => None,
+        },
+    }
+}
+
+/// Returns whether an address is in the interpreter's code, after the place where it makes a frame.
+pub(super) fn is_interpreter(address: u64, code: &V8Code) -> bool {
+    offset_of_make(address, code).is_some_and(|offset| offset > LATE)
+}
+
+/// Returns the frame of a built-in function without one, on top of a function's of JavaScript.
+fn in_built_in(code: &V8Code, thread: &StoppedStack<'_>) -> Option<MissingFrame> {
+    let own = thread.registers;
+    // Its words are below the fixed part of the frame.
+    let count = own.frame.saturating_sub(16).saturating_sub(own.stack) / 8;
+    let is_return =
+        |index: &u64| thread.top(*index).is_some_and(|word| is_return_address(word, code));
+    let Some(index) = (0..count.min(MAX_WORDS)).find(is_return) else {
+        // BaselineOutOfLinePrologue, which has made its caller's frame.
+        let register = thread.values[R11];
+        let is_caller =
+            code.kind(register) == Some(CodeKind::Compiled) && is_behind_prologue(register, code);
+        return is_caller.then_some(MissingFrame {
+            program: own.program,
+            caller: own.frame,
+            return_to: register,
+        });
+    };
+    let return_to = thread.top(index)?;
+    if is_behind_prologue(return_to, code) && is_return(&(index + 1)) {
+        // Its caller has no frame either.
+        return Some(MissingFrame {
+            program: return_to,
+            caller: own.frame,
+            return_to: thread.top(index + 1)?,
+        });
+    }
+    Some(MissingFrame { program: own.program, caller: own.frame, return_to })
+}
+
+/// Returns whether an address is behind the call of BaselineOutOfLinePrologue.
+fn is_behind_prologue(address: u64, code: &V8Code) -> bool {
+    // SAFETY: a function returns to the byte.
+    let bytes = unsafe { CodeBytes::around(address) };
+    code.kind(address) == Some(CodeKind::Compiled)
+        && bytes.byte(-CALL_BYTES) == Some(CALL)
+        && bytes.has(-CALL_BYTES - MOVE_BYTECODE_BYTES, &MOVE_BYTECODE)
+}
+
+/// Returns whether compiled code is before the place where it makes its frame.
+fn will_make(bytes: &CodeBytes) -> bool {
+    let calls_prologue = |move_at: i64| {
+        bytes.has(move_at, &MOVE_BYTECODE)
+            && bytes.byte(move_at + MOVE_BYTECODE_BYTES) == Some(CALL)
+    };
+    // `mov ebx, imm32` or `xor ebx, ebx` comes before the move.
+    (1..=MAX_ENTRY).any(|offset| bytes.has(offset, &MAKE))
+        || calls_prologue(0)
+        || calls_prologue(-MOVE_BYTECODE_BYTES)
+        || (bytes.byte(0) == Some(0xbb) && calls_prologue(5))
+        || (bytes.has(0, &[0x33, 0xdb]) && calls_prologue(2))
+}
+
+/// Returns whether code has removed its frame and not returned yet.
+fn has_removed(bytes: &CodeBytes) -> bool {
+    let length = REMOVE.len() as i64;
+    (length..=MAX_EXIT).any(|back| bytes.has(-back, &REMOVE))
+        && (0..=MAX_EXIT)
+            .any(|offset| bytes.byte(offset).is_some_and(|byte| RETURNS.contains(&byte)))
+}
+
+/// Returns the return address while the code has taken it from the stack to drop arguments: `pop register; lea rsp,
+/// [rsp + count * 8]; push register; ret`.
+fn taken_return_address(bytes: &CodeBytes, thread: &StoppedStack<'_>) -> Option<u64> {
+    /// Registers of `push`, without a prefix, in the order of their numbers there.
+    const ORDER: [usize; 8] = [0, 2, 1, 3, 7, 6, 4, 5];
+    let push = |offset: i64| {
+        let (byte, has_prefix) = match bytes.byte(offset)? {
+            0x41 => (bytes.byte(offset + 1)?, true),
+            byte => (byte, false),
+        };
+        let number = usize::from(byte.checked_sub(0x50).filter(|number| *number < 8)?);
+        let after = offset + 1 + i64::from(has_prefix);
+        let is_last = bytes.byte(after).is_some_and(|byte| RETURNS.contains(&byte));
+        is_last.then_some(if has_prefix { number + 8 } else { ORDER[number] })
+    };
+    let is_lea = matches!(bytes.byte(0)?, 0x48..=0x4f)
+        && bytes.has(1, &[0x8d])
+        && bytes.byte(2).is_some_and(|byte| byte & 0x3f == 0x24);
+    let register = if is_lea { (4..=8).find_map(push) } else { push(0) };
+    register.map(|register| thread.values[register])
+}
+
+/// Returns how far behind its start the built-in function around an address makes a frame of JavaScript, if it has
+/// made one before the address.
+fn offset_of_make(address: u64, code: &V8Code) -> Option<u64> {
+    let first = code.first_built_in(address);
+    // SAFETY: what is from the first built-in function to an address in one can be read.
+    let byte = |at: u64| unsafe { (at as *const u8).read_volatile() };
+    let mut start = address / ALIGNMENT * ALIGNMENT;
+    while start > first && byte(start - 1) != FILLER {
+        start -= ALIGNMENT;
+    }
+    let end =
+        address.min(start.max(first) + MAX_MAKE).saturating_sub(MAKE_JAVASCRIPT.len() as u64 - 1);
+    let is_make =
+        |at: &u64| (*at..).zip(MAKE_JAVASCRIPT).all(|(at, expected)| byte(at) == expected);
+    (start.max(first)..end).find(is_make).map(|at| at - start)
+}
+
+/// Returns whether a call in V8's code returns to an address.
+fn is_return_address(address: u64, code: &V8Code) -> bool {
+    match code.kind(address) {
+        None => false,
+        // Not all of this memory can be read.
+        Some(CodeKind::Compiled) => true,
+        Some(CodeKind::BuiltIn) => {
+            // SAFETY: all built-in functions can be read.
+            let bytes = unsafe { CodeBytes::around(address) };
+            let is_indirect = |back: i64| {
+                bytes.byte(-back) == Some(0xff)
+                    && bytes.byte(1 - back).is_some_and(|byte| byte & 0x38 == 0x10)
+            };
+            bytes.byte(-CALL_BYTES) == Some(CALL) || (2..=7).any(is_indirect)
+        }
+    }
+}
