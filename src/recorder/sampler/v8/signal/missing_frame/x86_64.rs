@@ -100,9 +100,17 @@ fn in_built_in(code: &V8Code, thread: &StoppedStack<'_>) -> Option<MissingFrame>
     let own = thread.registers;
     // Its words are below the fixed part of the frame.
     let count = own.frame.saturating_sub(16).saturating_sub(own.stack) / 8;
-    let is_return =
-        |index: &u64| thread.top(*index).is_some_and(|word| is_return_address(word, code));
-    let Some(index) = (0..count.min(MAX_WORDS)).find(is_return) else {
+    let find = |is: &dyn Fn(u64) -> bool| {
+        (0..count.min(MAX_WORDS)).find(|index| thread.top(*index).is_some_and(is))
+    };
+    // What the interpreter calls returns to the interpreter. Below that are words that handlers of bytecodes leave.
+    let of_interpreter = thread
+        .is_interpreter_frame()
+        .then(|| {
+            find(&|word| code.kind(word) == Some(CodeKind::BuiltIn) && is_interpreter(word, code))
+        })
+        .flatten();
+    let Some(index) = of_interpreter.or_else(|| find(&|word| is_return_address(word, code))) else {
         // BaselineOutOfLinePrologue, which has made its caller's frame.
         let register = thread.values[R11];
         let is_caller =
@@ -114,13 +122,11 @@ fn in_built_in(code: &V8Code, thread: &StoppedStack<'_>) -> Option<MissingFrame>
         });
     };
     let return_to = thread.top(index)?;
-    if is_behind_prologue(return_to, code) && is_return(&(index + 1)) {
+    if is_behind_prologue(return_to, code)
+        && let Some(caller) = thread.top(index + 1).filter(|word| is_return_address(*word, code))
+    {
         // Its caller has no frame either.
-        return Some(MissingFrame {
-            program: return_to,
-            caller: own.frame,
-            return_to: thread.top(index + 1)?,
-        });
+        return Some(MissingFrame { program: return_to, caller: own.frame, return_to: caller });
     }
     Some(MissingFrame { program: own.program, caller: own.frame, return_to })
 }
