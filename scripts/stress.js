@@ -27,6 +27,11 @@ const FLAGS = [
   ['--stress-compaction'],
   ['--stress-flush-code', '--flush-bytecode'],
   ['--always-osr'],
+  ['--always-sparkplug'],
+  ['--no-opt'],
+  ['--deopt-every-n-times=1000'],
+  ['--interrupt-budget=1000'],
+  ['--stress-compaction', '--max-semi-space-size=1'],
   ['--conservative-stack-scanning'],
   ['--gc-interval=500'],
   ['--interpreted-frames-native-stack'],
@@ -38,6 +43,7 @@ const NATIVE = ['native-load.js', '20', ...(fs.existsSync(ADDON) ? [ADDON] : [])
 const PROGRAMS = [
   { preload: PRELOAD, program: ['stress.js', 'SEED', '12'] },
   { preload: PRELOAD, program: ['spans.js', '10'] },
+  { preload: PRELOAD, program: ['leaves.js', '150'] },
   { preload: PRELOAD, program: ['naps.js', '20'] },
   { preload: PRELOAD, program: NATIVE },
   // Its own recordings are the first ones then.

@@ -53,9 +53,11 @@ pub(crate) fn compare(
     options: &CompareOptions,
 ) -> Result<String, String> {
     let mut inputs = [0, 0];
+    let mut finds_leaves = [true, true];
     let (mut repaired, mut failed, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     let (items, runs) = read_runs(sides, &options.selection, ReadScope::LINES, |side, loaded| {
         inputs[side] += loaded.inputs;
+        finds_leaves[side] &= loaded.session.processes.iter().all(|process| process.finds_leaves);
         repaired.extend(loaded.repaired);
         failed.extend(loaded.failed);
         for note in loaded.notes {
@@ -64,6 +66,7 @@ pub(crate) fn compare(
             }
         }
     })?;
+    notes.extend(note_of_leaves(finds_leaves));
     let rows = matched(&items, &runs);
     let tested = tested_rows(&rows, &items, &runs, options);
     let values: Vec<RowValues> = tested.iter().map(|row| row.values.clone()).collect();
@@ -99,6 +102,19 @@ pub(crate) fn compare(
         notes: &notes,
     };
     serde_json::to_string(&comparison).map_err(|error| error.to_string())
+}
+
+/// Returns a note if V8 has left out callers on one side only. The flags say of both whether V8 was shown them.
+fn note_of_leaves(finds_leaves: [bool; 2]) -> Option<String> {
+    let side = match finds_leaves {
+        [false, true] => "base",
+        [true, false] => "head",
+        _ => return None,
+    };
+    Some(format!(
+        "the {side} has V8's leaves: V8 gives a part of a function's samples to its caller, so functions differ \
+         that have not changed; record both sides with this version on Linux to compare functions"
+    ))
 }
 
 /// Returns the rows that have enough time to say something about, and those that are wanted.

@@ -5,7 +5,7 @@ use std::ops::{Deref, Range};
 use std::time::Duration;
 
 use super::code_mapping::CodeMapping;
-use super::registers;
+use super::registers::{self, CallRegisters};
 
 /// Whether registers can be read on this machine.
 pub const IS_AVAILABLE: bool = false;
@@ -19,6 +19,11 @@ impl StoppedThread {
     pub fn registers(self) -> [u64; registers::COUNT] {
         match self.0 {}
     }
+
+    /// Calls `f`, which sees other registers.
+    pub fn while_seen_with(self, _seen: CallRegisters, _f: impl FnOnce()) {
+        match self.0 {}
+    }
 }
 
 /// Returns registers of the calling function: they are not known.
@@ -28,6 +33,11 @@ pub fn own_registers() -> [u64; registers::COUNT] {
 
 /// Returns the addresses of the calling thread's stack: they are not known.
 pub fn own_stack() -> Option<Range<u64>> {
+    None
+}
+
+/// Returns the address after the calling thread's stack: it is not known.
+pub fn own_stack_end() -> Option<u64> {
     None
 }
 

@@ -89,6 +89,8 @@ pub struct Process {
     pub wall_zero_us: Option<i64>,
     /// Time between two samples, microseconds; none if no file tells.
     pub interval_us: Option<i64>,
+    /// Whether in all recordings V8 was shown the frames that code had not made.
+    pub finds_leaves: bool,
 }
 
 /// A thread.
@@ -225,6 +227,7 @@ impl Process {
         self.cwd = self.cwd.take().or(other.cwd);
         self.wall_zero_us = self.wall_zero_us.or(other.wall_zero_us);
         self.interval_us = self.interval_us.or(other.interval_us);
+        self.finds_leaves &= other.finds_leaves;
         self.parent_pid = self.parent_pid.or(other.parent_pid);
         self.cluster_worker = self.cluster_worker.or(other.cluster_worker);
         if self.ancestors.is_empty() {

@@ -1,4 +1,5 @@
-//! Lets the signal handler read the calling thread: its labels, from the first label on, and its native stacks.
+//! Lets the signal handler read the calling thread: its labels, from the first label on, its native stacks, and the
+//! frames that code has not made.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -66,9 +67,13 @@ fn read_into(recording: &ThreadRecording) -> Result<(), Error> {
     }
     let labels = SOURCE.get().map(|source| (source, label_ring(recording)));
     let stacks = recording.link.stacks.get().map(|stacks| Arc::clone(&stacks.ring));
+    let frames = recording.frames.clone();
+    if labels.is_none() && stacks.is_none() && frames.is_none() {
+        return Ok(());
+    }
     // The one from before leaves before the next enters.
     recording.reading.take();
-    recording.reading.replace(Some(SignalReading::start(labels, stacks)?));
+    recording.reading.replace(Some(SignalReading::start(labels, stacks, frames)?));
     Ok(())
 }
 
@@ -93,7 +98,7 @@ pub(super) fn count_samples(recording: &ThreadRecording, f: impl FnOnce(&dyn Fn(
     let mut reading = recording.reading.borrow_mut();
     let own = match &*reading {
         Some(_) => None,
-        None => SignalReading::start(None, None).ok(),
+        None => SignalReading::start(None, None, None).ok(),
     };
     let is_own = own.is_some();
     if is_own {

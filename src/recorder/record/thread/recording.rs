@@ -14,7 +14,7 @@ use crate::record::window::worker_name::WorkerName;
 use crate::record::writer::event_loop::RecordingMessage;
 use crate::sampler::RawWindow;
 use crate::sampler::v8::{
-    EntryHook, EventLoop, Heap, NotedRequest, Profiler, RequestNotes, RunningFunction,
+    EntryHook, EventLoop, FrameFinder, Heap, NotedRequest, Profiler, RequestNotes, RunningFunction,
     SignalReading,
 };
 use cpu_prof_core::base::settings::config::Config;
@@ -57,7 +57,9 @@ pub(super) struct ThreadRecording {
     pub heap: Option<Heap>,
     /// Resumes the sampling that is suspended while the thread waits.
     pub entry_hook: Option<EntryHook>,
-    /// Reads the thread with each sample, where labels or native stacks are wanted.
+    /// Finds the frames that code of the thread has not made, where that is possible.
+    pub frames: Option<FrameFinder>,
+    /// Reads the thread with each sample, where that is possible or wanted.
     pub reading: RefCell<Option<SignalReading>>,
     /// Where JavaScript notes the requests that have ended, if they are wanted, and the time of Node's clock at
     /// which the program's clock was 0, microseconds.

@@ -23,9 +23,12 @@ use crate::record::process::signals;
 use crate::record::window::idle::{IdleTimes, WaitCounters};
 use crate::sampler::best_source;
 use crate::sampler::native::ThreadStacks;
-use crate::sampler::v8::{EntryHook, EventLoop, Heap, Profiler, Waker, running_functions};
+use crate::sampler::v8::{
+    EntryHook, EventLoop, FrameFinder, Heap, Profiler, Waker, running_functions,
+};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::config::Config;
+use cpu_prof_core::base::settings::name_pattern::FileNames;
 use cpu_prof_core::base::settings::start::StartReason;
 use cpu_prof_core::base::settings::values::{Categories, IgnoreList, Source};
 use cpu_prof_core::base::stderr::warn_once;
@@ -100,7 +103,14 @@ pub(crate) fn start(
     exit_hooks::watch(env, waker.as_ref(), thread_id, on_survival)?;
     // The file comes before the sampling: a profile that cannot be written is not worth its cost.
     let start_us = system::now_us();
-    let files = create_files(process, config, thread_id, start_us, reason.clone(), earlier)?;
+    let frames = FrameFinder::of_this_thread();
+    let names = process.file_names(config, thread_id);
+    let info = ThreadInfo {
+        finds_leaves: frames.is_some(),
+        start: reason.clone(),
+        ..thread_info(process, config, thread_id, &names)
+    };
+    let files = OutputFiles::create(config, names, info, start_us, earlier)?;
     // What starts in code knows where the program is.
     let began_in = reason.as_ref().map(|_| running_functions(env)).unwrap_or_default();
     let profiler = match start_sampler(env, config, source, has_scripts, start_inspector) {
@@ -142,6 +152,7 @@ pub(crate) fn start(
         entry_hook,
         began_in: Cell::new(began_in),
         addon_call_us: Cell::default(),
+        frames,
         reading: RefCell::default(),
         request_notes: RefCell::default(),
         rotation: Cell::new(None),
@@ -176,30 +187,27 @@ fn read_stacks(link: &RecordingLink, source: Source) {
     }
 }
 
-fn create_files(
+fn thread_info(
     process: &HostProcess,
     config: &Config,
     thread_id: u32,
-    start_us: i64,
-    reason: Option<StartReason>,
-    earlier: Vec<CompleteSegment>,
-) -> Result<OutputFiles, Error> {
-    let names = process.file_names(config, thread_id);
+    names: &FileNames,
+) -> ThreadInfo {
     let segment = Segment::first_of(names.sequence());
-    let info = ThreadInfo {
+    ThreadInfo {
         program: process.program.clone(),
         thread_id,
         os_thread_id: system::thread_id(),
         node_modules: process.program.node_modules(config.ignore_list),
         shows_bare: config.ignore_list != IgnoreList::Keep,
         interval_us: config.interval_us,
+        finds_leaves: false,
         started: Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true),
         cpu: Some(MeasuredThread::this(thread_id == 0).times()),
         segment: config.history.is_limited().then_some(segment),
         recording_label: config.label.clone(),
-        start: reason,
-    };
-    OutputFiles::create(config, names, info, start_us, earlier)
+        start: None,
+    }
 }
 
 /// Starts the source of the samples. Returns V8's profiler, if it is the source.

@@ -41,7 +41,7 @@ pub(crate) use self::reach::{
 };
 pub(crate) use self::request_notes::{NotedRequest, RequestNotes};
 pub(crate) use self::script_maps::{ScriptMap, ScriptMaps, forget_environment};
-pub(crate) use self::signal::{SignalReading, is_read_here};
+pub(crate) use self::signal::{FrameFinder, SignalReading, is_read_here};
 pub(crate) use self::stacks::{CopiedStack, JavaScriptCode, StackRing};
 pub(crate) use self::stall::StallDetector;
 pub(crate) use self::symbols::{Callback, is_available};

@@ -73,6 +73,7 @@ fn info(program: &Program, process: &Process, thread: &Thread) -> ThreadInfo {
         os_thread_id: None,
         node_modules: NodeModules::Foldable,
         shows_bare: true,
+        finds_leaves: false,
         interval_us: process.interval_us.and_then(|us| u32::try_from(us).ok()).unwrap_or_default(),
         started: String::new(),
         cpu: None,

@@ -61,6 +61,8 @@ struct ProgramJson {
     start_time: Option<String>,
     /// Time between two samples, microseconds.
     interval_us: Option<i64>,
+    /// Whether V8 was shown the frames that code had not made.
+    finds_leaves: bool,
     /// In a merged trace, the start of the first recording: microseconds.
     start_us: Option<i64>,
     /// In a merged trace, the process's own pid, where another process had the same.
@@ -272,6 +274,7 @@ impl ProcessNames {
             threads,
             wall_zero_us,
             interval_us: self.program.interval_us.filter(|us| *us > 0),
+            finds_leaves: self.program.finds_leaves,
             ..Process::default()
         }
     }

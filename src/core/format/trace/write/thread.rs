@@ -49,6 +49,9 @@ pub struct ThreadInfo {
     pub shows_bare: bool,
     /// Time between two samples, microseconds.
     pub interval_us: u32,
+    /// Whether V8 was shown the frames that code had not made, so that their callers have their samples.
+    #[serde(skip_serializing_if = "is_false")]
+    pub finds_leaves: bool,
     /// Start of the trace: ISO 8601, UTC.
     #[serde(skip)]
     pub started: String,
@@ -64,6 +67,10 @@ pub struct ThreadInfo {
     /// Why the recording started, if not with its program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<StartReason>,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// The place of a trace in a chain.

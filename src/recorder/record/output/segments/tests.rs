@@ -56,6 +56,7 @@ impl Recorder {
             os_thread_id: None,
             node_modules: NodeModules::Foldable,
             shows_bare: false,
+            finds_leaves: false,
             interval_us: 1000,
             started: String::new(),
             cpu: None,

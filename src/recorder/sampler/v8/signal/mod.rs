@@ -6,10 +6,11 @@
 //! Rules for what runs in the handler:
 //! - Nothing locks, allocates or panics.
 //! - Nothing of V8 is called, and no handle is made.
-//! - A thread reads only what is its own.
+//! - A thread reads only what is its own, and V8's code.
 
 mod missing_frame;
 mod sampled_thread;
 mod threads;
 
+pub(crate) use self::missing_frame::FrameFinder;
 pub(crate) use self::sampled_thread::{SignalReading, is_read_here};

@@ -33,19 +33,16 @@ pub(crate) struct SignalReading {
 
 impl SignalReading {
     /// Lets this thread be read with each sample from now on: its labels and its native stacks, where these are
-    /// given. Another reading of the thread must have been given up.
+    /// given. V8 sees missing frames, where something finds them. Another reading of the thread must have been given
+    /// up.
     pub(crate) fn start(
         labels: Option<(LabelSource, Arc<LabelRing>)>,
         stacks: Option<Arc<StackRing>>,
+        frames: Option<FrameFinder>,
     ) -> Result<Self, Error> {
         let labels = labels.map(|(source, ring)| LabelReader::start(source, ring)).transpose()?;
         let reading = Self {
-            sampled: Box::new(SampledThread {
-                labels,
-                stacks,
-                frames: FrameFinder::of_this_thread(),
-                samples: AtomicU32::new(0),
-            }),
+            sampled: Box::new(SampledThread { labels, stacks, frames, samples: AtomicU32::new(0) }),
         };
         let data: *const SampledThread = &raw const *reading.sampled;
         if !threads::enter(data.cast_mut().cast::<c_void>()) {

@@ -33,6 +33,7 @@ pub fn info(thread_id: u32, node_modules: NodeModules) -> ThreadInfo {
         os_thread_id: Some(4242 + thread_id),
         node_modules,
         shows_bare: false,
+        finds_leaves: false,
         interval_us: 1000,
         started: "2026-03-04T05:06:07.089Z".into(),
         cpu: Some(CPU),

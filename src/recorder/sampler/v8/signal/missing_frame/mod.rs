@@ -14,19 +14,30 @@ mod code_bytes;
 mod proof;
 mod v8_code;
 
-#[cfg_attr(target_arch = "x86_64", path = "x86_64.rs")]
-#[cfg_attr(target_arch = "aarch64", path = "aarch64.rs")]
-#[cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), path = "no_machine.rs")]
-mod machine;
+// Both are tested on each machine.
+#[cfg(any(target_arch = "aarch64", test))]
+mod aarch64;
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod no_machine;
+#[cfg(test)]
+mod tests;
+#[cfg(any(target_arch = "x86_64", test))]
+mod x86_64;
 
 use std::ptr;
 
+#[cfg(target_arch = "aarch64")]
+use self::aarch64 as machine;
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+use self::no_machine as machine;
 use self::v8_code::V8Code;
+#[cfg(target_arch = "x86_64")]
+use self::x86_64 as machine;
 use cpu_prof_core::base::system::registers::{self, CallRegisters};
-use cpu_prof_core::base::system::stopped_thread;
+use cpu_prof_core::base::system::{sampling_signal, stopped_thread};
 
 /// Finds the missing frames of a thread.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct FrameFinder {
     code: V8Code,
     /// Address after the thread's stack.
@@ -48,6 +59,9 @@ impl FrameFinder {
     /// Returns what finds the missing frames of the calling thread; none if V8 does not say where its code is, or if
     /// the frames of the functions that run now do not look as expected.
     pub(crate) fn of_this_thread() -> Option<Self> {
+        if !(sampling_signal::IS_AVAILABLE && stopped_thread::IS_AVAILABLE) {
+            return None;
+        }
         let finder =
             Self { code: V8Code::of_this_thread()?, stack_end: stopped_thread::own_stack_end()? };
         proof::holds(&finder).then_some(finder)

@@ -75,7 +75,7 @@ mod tests {
     #[test]
     #[cfg_attr(not(target_os = "linux"), ignore = "other memory is read on Linux only")]
     fn the_copy_is_found_at_the_end_of_the_memory_for_code() {
-        let built_in: Vec<u8> = (0..100_000_u32).map(|n| ((n * n) >> 3) as u8).collect();
+        let built_in: Vec<u8> = (0..100_000_u32).map(|n| (n.wrapping_mul(n) >> 3) as u8).collect();
         let range = |bytes: &[u8]| {
             let start = bytes.as_ptr() as u64;
             start..start + bytes.len() as u64
