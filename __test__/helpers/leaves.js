@@ -6,58 +6,78 @@ const { readCpuProfile } = require('./cpuprofile.js')
 
 const PROGRAM = path.join(__dirname, '..', 'fixtures', 'leaves.js')
 
-/** What forces each tier of V8's compilers, from the slowest on, by the flags that this Node has. */
-const TIERS = {
-  interpreter: ['--no-opt', '--no-maglev', '--no-sparkplug'],
-  sparkplug: ['--no-opt', '--no-maglev', '--always-sparkplug'],
-  maglev: ['--no-opt', '--maglev'],
-  turbofan: ['--no-maglev', '--no-sparkplug'],
-  mixed: [],
+/**
+ * Returns the flags that force each tier of V8's compilers, from the slowest on. `mixed` is as V8 likes.
+ * @param {string} version of Node @returns {Record<string, string[]>}
+ */
+function tiersOf(version) {
+  const hasMaglev = Number(version.replace(/^v/, '').split('.')[0]) >= 20
+  const [noTurbofan, noMaglev] = hasMaglev
+    ? [['--no-turbofan'], ['--no-maglev']]
+    : [['--no-opt'], []]
+  return {
+    interpreter: [...noTurbofan, ...noMaglev, '--no-sparkplug'],
+    sparkplug: [...noTurbofan, ...noMaglev, '--always-sparkplug'],
+    ...(hasMaglev && { maglev: [...noTurbofan, '--maglev'] }),
+    turbofan: [...noMaglev, '--no-sparkplug'],
+    mixed: [],
+  }
 }
+
 /**
  * @typedef {object} RowShares
  * @property {string} row
  * @property {number} samples Count of the samples of the row's time, without those of collections.
  * @property {number} caller Share of these with the caller and without the worker, which had the time.
  * @property {number} lost Share of these with neither of the two.
+ * @property {{ start: number, lines: number[] }} worker First line of the worker, and the lines of its samples.
  */
 
 /**
- * Returns the shares of each row of a profile of the fixture that were charged to the wrong function.
- * @param {string} file @param {boolean} [isOurs] @returns {RowShares[]}
+ * Returns what a profile of the fixture charges to the wrong function, for each row.
+ * @param {string} file @param {string[]} [rows] that ran @returns {RowShares[]}
  */
-function wrongShares(file, isOurs = false) {
-  const { samples, nodes, byId } = readCpuProfile(file, { isOurs })
+function wrongShares(file, rows = ROWS) {
+  const { samples, nodes, byId } = readCpuProfile(file, { isOurs: false })
   const parents = new Map()
   for (const { id, children = [] } of nodes) for (const child of children) parents.set(child, id)
-  /** @param {number} sample */
-  const stack = (sample) => {
+  /** @type {Map<number, string[]>} */
+  const stacks = new Map()
+  for (const { id } of nodes) {
     const names = []
-    for (let id = sample; id !== undefined; id = parents.get(id)) {
-      names.push(byId.get(id).callFrame.functionName)
+    for (let at = id; at !== undefined; at = parents.get(at)) {
+      names.push(byId.get(at).callFrame.functionName)
     }
-    return names
+    stacks.set(id, names)
   }
-  const stacks = samples.map(stack)
-  return ROWS.map((row) => {
+  const all = samples.map((/** @type {number} */ id) => stacks.get(id) ?? [])
+  return rows.map((row) => {
     const caller = `calls_${row}`
     const isOf = (/** @type {string[]} */ names) => names.includes(row) || names.includes(caller)
-    const own = stacks.slice(stacks.findIndex(isOf), stacks.findLastIndex?.(isOf) ?? 0)
-    const counted = own.filter((/** @type {string[]} */ names) => !isLegitimate(names, row))
-    const count = (/** @type {(names: string[]) => boolean} */ is) =>
+    const first = all.findIndex(isOf)
+    const end = all.length - [...all].reverse().findIndex(isOf)
+    const counted = all.slice(first, end).filter((/** @type {string[]} */ names) => isWork(names))
+    const share = (/** @type {(names: string[]) => boolean} */ is) =>
       counted.filter(is).length / Math.max(counted.length, 1)
+    const own = nodes.filter((/** @type {any} */ node) => node.callFrame.functionName === row)
     return {
       row,
       samples: counted.length,
-      caller: count((names) => names.includes(caller) && !names.includes(row)),
-      lost: count((names) => !isOf(names)),
+      caller: share((names) => names.includes(caller) && !names.includes(row)),
+      lost: share((names) => !isOf(names)),
+      worker: {
+        start: (own[0]?.callFrame.lineNumber ?? -1) + 1,
+        lines: own.flatMap((/** @type {any} */ { positionTicks = [] }) =>
+          positionTicks.map((/** @type {any} */ tick) => tick.line),
+        ),
+      },
     }
   })
 }
 
-/** Returns whether a sample is where it belongs without being the worker's. */
-function isLegitimate(/** @type {string[]} */ names, /** @type {string} */ row) {
-  return names[0] === '(garbage collector)' || (!names.includes(row) && /hrtime|bigint/i.test(names[0]))
+/** Returns whether a sample is neither of a collection nor of the caller's clock. @param {string[]} names */
+function isWork(names) {
+  return names[0] !== '(garbage collector)' && !names.includes('now')
 }
 
-module.exports = { PROGRAM, TIERS, wrongShares }
+module.exports = { PROGRAM, ROWS, tiersOf, wrongShares }
