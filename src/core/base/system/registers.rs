@@ -20,7 +20,7 @@ impl CallRegisters {
         Self {
             program: value(PROGRAM),
             stack: value(STACK),
-            frame: value(FRAME_POINTER),
+            frame: value(machine::FRAME_POINTER),
             link: LINK.map_or(0, value),
         }
     }
@@ -43,7 +43,7 @@ mod machine {
     /// address to return to. None if functions need none.
     pub const FRAME: Option<u16> = None;
     /// The frame pointer, of code that has one.
-    pub const FRAME_POINTER: u16 = 6;
+    pub(super) const FRAME_POINTER: u16 = 6;
     /// Bytes below the stack pointer that a function may use, and signal handlers leave alone.
     pub const BELOW_STACK: u64 = 128;
     /// The registers that a function leaves as they were.
@@ -60,7 +60,7 @@ mod machine {
     pub const RETURN: u16 = 30;
     pub const LINK: Option<u16> = Some(30);
     pub const FRAME: Option<u16> = Some(29);
-    pub const FRAME_POINTER: u16 = 29;
+    pub(super) const FRAME_POINTER: u16 = 29;
     pub const BELOW_STACK: u64 = 0;
     pub const KEPT: &[u16] = &[19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29];
 }
@@ -74,14 +74,12 @@ mod machine {
     pub const RETURN: u16 = 1;
     pub const LINK: Option<u16> = None;
     pub const FRAME: Option<u16> = None;
-    pub const FRAME_POINTER: u16 = 0;
+    pub(super) const FRAME_POINTER: u16 = 0;
     pub const BELOW_STACK: u64 = 0;
     pub const KEPT: &[u16] = &[];
 }
 
-pub use self::machine::{
-    BELOW_STACK, COUNT, FRAME, FRAME_POINTER, KEPT, LINK, PROGRAM, RETURN, STACK,
-};
+pub use self::machine::{BELOW_STACK, COUNT, FRAME, KEPT, LINK, PROGRAM, RETURN, STACK};
 
 /// The values of the registers; none where a value is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
