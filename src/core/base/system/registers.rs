@@ -1,5 +1,25 @@
 //! The registers of a thread, by the numbers that DWARF gives them on this machine.
 
+/// A kind of machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Machine {
+    /// x86-64.
+    X86_64,
+    /// AArch64.
+    Aarch64,
+    /// Another one.
+    Other,
+}
+
+/// This machine.
+pub const MACHINE: Machine = if cfg!(target_arch = "x86_64") {
+    Machine::X86_64
+} else if cfg!(target_arch = "aarch64") {
+    Machine::Aarch64
+} else {
+    Machine::Other
+};
+
 /// The registers by which a stack is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallRegisters {

@@ -1,8 +1,9 @@
 //! Missing frames on AArch64, by the instructions with which V8's compilers make and remove frames.
 
 use super::code_bytes::CodeBytes;
+use super::frame::MissingFrame;
+use super::stopped_stack::StoppedStack;
 use super::v8_code::{CodeKind, V8Code};
-use super::{MissingFrame, StoppedStack};
 
 /// Bytes of an instruction.
 const INSTRUCTION: i64 = 4;

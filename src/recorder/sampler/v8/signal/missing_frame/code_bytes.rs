@@ -24,10 +24,6 @@ impl CodeBytes {
     }
 
     /// Returns whether these bytes are at an offset from the address.
-    #[cfg_attr(
-        not(any(target_arch = "x86_64", test)),
-        expect(dead_code, reason = "others read whole instructions")
-    )]
     pub(super) fn has(&self, offset: i64, bytes: &[u8]) -> bool {
         (offset..).zip(bytes).all(|(offset, byte)| self.byte(offset) == Some(*byte))
     }

@@ -1,7 +1,9 @@
 //! Tests with code and stacks that are written here, for both machines.
 
+use super::frame::MissingFrame;
+use super::stopped_stack::StoppedStack;
 use super::v8_code::{CodeKind, V8Code};
-use super::*;
+use cpu_prof_core::base::system::registers::{self, CallRegisters};
 
 /// Bytes at which the built-in functions of a test begin, and the addresses of the others behind them.
 const BUILT_IN: usize = 4096;

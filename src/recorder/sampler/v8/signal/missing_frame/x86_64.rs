@@ -1,8 +1,9 @@
 //! Missing frames on x86-64, by the instructions with which V8's compilers make and remove frames.
 
 use super::code_bytes::CodeBytes;
+use super::frame::MissingFrame;
+use super::stopped_stack::StoppedStack;
 use super::v8_code::{CodeKind, V8Code};
-use super::{MissingFrame, StoppedStack};
 
 /// `push rbp; mov rbp, rsp`
 const MAKE: [u8; 4] = [0x55, 0x48, 0x89, 0xe5];
@@ -112,7 +113,7 @@ fn in_built_in(code: &V8Code, thread: &StoppedStack<'_>) -> Option<MissingFrame>
         .flatten();
     let Some(index) = of_interpreter.or_else(|| find(&|word| is_return_address(word, code))) else {
         // BaselineOutOfLinePrologue, which has made its caller's frame.
-        let register = thread.values[R11];
+        let register = *thread.values.get(R11)?;
         let is_caller =
             code.kind(register) == Some(CodeKind::Compiled) && is_behind_prologue(register, code);
         return is_caller.then_some(MissingFrame {
@@ -181,7 +182,7 @@ fn taken_return_address(bytes: &CodeBytes, thread: &StoppedStack<'_>) -> Option<
         && bytes.has(1, &[0x8d])
         && bytes.byte(2).is_some_and(|byte| byte & 0x3f == 0x24);
     let register = if is_lea { (4..=8).find_map(push) } else { push(0) };
-    register.map(|register| thread.values[register])
+    thread.values.get(register?).copied()
 }
 
 /// Returns how far behind its start the built-in function around an address makes a frame of JavaScript, if it has
