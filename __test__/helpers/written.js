@@ -176,6 +176,7 @@ function writeProfile(file, spans, options) {
  * @property {number} [exitCode]
  * @property {string} [signal] that ended the process
  * @property {number} [firstLabel] id of the first label set
+ * @property {boolean} [findsLeaves] whether V8 was shown missing frames
  */
 
 /** Returns the text of a trace as cpu-prof writes it. @param {Recorded} [recorded] */
@@ -184,6 +185,7 @@ function recording(recorded = {}) {
   const { label = 'app', functions = ['work'], cwd, argv = [], flushMs = 500 } = recorded
   const { recordingLabel, script, events = [], isKilled = false, startCpuMs = 0 } = recorded
   const { osThreadId, exitCode, signal, ancestors, processKey, pidNamespace } = recorded
+  const { findsLeaves } = recorded
   const turns = Array.from({ length: 10 }, (_, i) => functions.slice(0, 1 + (i % functions.length)))
   const spans =
     recorded.spans ??
@@ -194,7 +196,7 @@ function recording(recorded = {}) {
 
   const ids = { pid, ppid, ancestors }
   const facts = { version: '0', ...ids, argv: ['node', label, ...argv], node: 'v24.0.0' }
-  const thread = { threadId: tid, osThreadId, intervalUs: INTERVAL_US, recordingLabel }
+  const thread = { threadId: tid, osThreadId, intervalUs: INTERVAL_US, findsLeaves, recordingLabel }
   const more = { cwd, boot, processStartMs, processKey, pidNamespace, ...thread }
   const metadata = { source: 'cpu-prof', 'cpu-prof': { ...facts, ...more } }
   const words = [...argv, ...(recordingLabel === undefined ? [] : [`[${recordingLabel}]`])]

@@ -3,13 +3,14 @@
 // Comparisons of runs, with known times.
 
 const assert = require('node:assert/strict')
+const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { compare } = require('../../index.js')
+const { compare, merge } = require('../../index.js')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
 const { messages, pattern } = require('../helpers/messages.js')
-const { writeProfile } = require('../helpers/written.js')
+const { recording, writeProfile } = require('../helpers/written.js')
 
 /** @typedef {Record<string, number>} Times milliseconds of functions: `name file:line`, or the name of a native one */
 
@@ -228,4 +229,25 @@ test('wrong arguments are named', async () => {
   const one = await cli(['compare', base])
   assert.equal(one.code, 2)
   assert.match(one.stderr, /compare needs a base and a head, not 1 inputs/)
+})
+
+test('a note says which side has the leaves of V8', async () => {
+  const dir = temporaryDirectory()
+  const sides = { old: {}, found: { findsLeaves: true } }
+  const at = (/** @type {string} */ name) => path.join(dir, name, 'a.trace.json')
+  for (const [name, facts] of Object.entries(sides)) {
+    fs.mkdirSync(path.join(dir, name))
+    fs.writeFileSync(at(name), recording({ ...facts }))
+    await merge(at(name), path.join(dir, name, 'merged.json'))
+  }
+  const noteOf = async (/** @type {string} */ base, /** @type {string} */ head) => {
+    const { notes } = await compare(base, head)
+    return notes.find((note) => note.includes('leaves'))?.replace(/:.*/, '')
+  }
+  assert.equal(await noteOf(at('old'), at('found')), "the base has V8's leaves")
+  assert.equal(await noteOf(at('found'), at('old')), "the head has V8's leaves")
+  assert.equal(await noteOf(at('old'), at('old')), undefined)
+  const merged = path.join(dir, 'found', 'merged.json')
+  assert.equal(await noteOf(merged, at('found')), undefined)
+  assert.equal(await noteOf(at('old'), merged), "the base has V8's leaves")
 })
