@@ -26,9 +26,12 @@ pub(super) struct V8Code {
 }
 
 impl V8Code {
-    /// Returns the code of the calling thread's isolate; none if V8 does not say where it is.
+    /// Returns the code of the calling thread's isolate; none if V8 does not say where it is, or if memory cannot be
+    /// read without a fault.
     pub(super) fn of_this_thread() -> Option<Self> {
         let [built_in, compiled] = JavaScriptCode::of_this_thread()?.into_ranges();
+        // Where memory cannot be read in this way, a copy would not be found.
+        read_memory(built_in.start as usize, &mut [0]).then_some(())?;
         let copy = find_copy(&built_in, &compiled).unwrap_or_default();
         Some(Self { built_in, copy, compiled })
     }
