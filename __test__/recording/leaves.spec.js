@@ -12,16 +12,11 @@ const { run, filesIn } = require('../helpers/run.js')
 const skip = process.platform !== 'linux' && 'only on Linux can V8 be shown a frame'
 const ENV = { CPU_PROF_FORMAT: 'trace,cpuprofile', CPU_PROF_INTERVAL: '100' }
 
-/**
- * The most samples of a row that may be charged to the wrong function. Where a function does nothing but call a
- * small one, baseline code that leaves its frame is a larger part.
- * @param {string} row
- */
-const limitOf = (row) => (row === 'small' ? 0.02 : 0.01)
+/** The largest share of a row's samples that may be charged to the wrong function. */
+const LIMIT = 0.01
 
 /** @param {import('../helpers/leaves.js').RowShares} shares */
-const isWrong = ({ row, samples, caller, lost }) =>
-  samples < 50 || caller > limitOf(row) || lost > limitOf(row)
+const isWrong = ({ samples, caller, lost }) => samples < 50 || caller > LIMIT || lost > LIMIT
 
 /** Records rows of the fixture. @param {string[]} flags @param {number} ms @param {string[]} rows */
 async function record(flags, ms, rows) {
