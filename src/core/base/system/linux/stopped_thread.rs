@@ -182,9 +182,7 @@ pub fn own_stack() -> Option<Range<u64>> {
 
 /// Returns the address after the calling thread's stack.
 pub fn own_stack_end() -> Option<u64> {
-    // SAFETY: both functions only return numbers.
-    let is_first = unsafe { libc::gettid() == libc::getpid() };
-    if !is_first {
+    if super::thread_id() != Some(std::process::id()) {
         return own_stack().map(|stack| stack.end);
     }
     // The C library's own variable: its function reads the kernel's list of the memory for the first thread.
