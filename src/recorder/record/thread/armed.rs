@@ -17,7 +17,7 @@ use super::stop::stop_and_forget;
 use crate::record::process::armed::{self, ArmedProcess, ArmedThread};
 use crate::record::process::control;
 use crate::record::window::worker_name::WorkerName;
-use crate::sampler::v8::{KeptFunction, Waker, run_soon};
+use crate::sampler::v8::{FrameFinder, KeptFunction, Waker, run_soon};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::start::SocketFolder;
 use cpu_prof_core::base::settings::values::Source;
@@ -70,6 +70,7 @@ pub(crate) fn arm(
     // The threads that serve the process run the addon's code.
     retain_current_module_for_unload_safety();
     system::note_recording_process();
+    FrameFinder::prove();
     let waker = Waker::new(None)?;
     exit_hooks::watch(env, Some(&waker), thread_id, on_survival)?;
     env.add_env_cleanup_hook((), |()| drop(catch_unwind(disarm))).map_err(|_| {

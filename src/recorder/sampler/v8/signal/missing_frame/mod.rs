@@ -36,8 +36,13 @@ pub(crate) struct FrameFinder {
 }
 
 impl FrameFinder {
+    /// Looks at the frames of the functions of JavaScript that run now, for recordings that begin where none runs.
+    pub(crate) fn prove() {
+        let _ = Self::of_this_thread();
+    }
+
     /// Returns what finds the missing frames of the calling thread; none if V8 does not say where its code is, or if
-    /// the frames of the functions that run now do not look as expected.
+    /// no frames of this process have looked as expected so far.
     pub(crate) fn of_this_thread() -> Option<Self> {
         if !(sampling_signal::IS_AVAILABLE && stopped_thread::IS_AVAILABLE) {
             return None;

@@ -1,4 +1,6 @@
-//! Checks at the start that frames look as expected: those of the functions of JavaScript that run now.
+//! Checks that frames look as expected: those of the functions of JavaScript that run now.
+
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::machine;
 use super::stopped_stack::{is_object, is_small_number, slots};
@@ -8,15 +10,25 @@ use super::v8_code::{CodeKind, V8Code};
 /// innermost one are functions of V8, Node and this addon.
 const MAX_WORDS: u64 = 1 << 14;
 
-/// Returns whether the innermost frame of JavaScript on the calling thread's stack looks as expected.
+/// What was found in this process: all its threads run the same V8.
+static FOUND: AtomicU8 = AtomicU8::new(NOTHING);
+const NOTHING: u8 = 0;
+const SOUND: u8 = 1;
+const OTHERWISE: u8 = 2;
+
+/// Returns whether frames of JavaScript look as expected: by the innermost one on the calling thread's stack, or by
+/// that of an earlier call.
 pub(super) fn holds(code: &V8Code, stack_end: u64) -> bool {
-    let here = 0_u64;
-    let first = &raw const here as u64 / 8 * 8;
-    let records = (0..MAX_WORDS).map(|index| first + 8 * index);
-    records
-        .take_while(|record| *record < stack_end)
-        .find_map(|record| is_sound(code, stack_end, record))
-        .unwrap_or(false)
+    if FOUND.load(Ordering::Relaxed) == NOTHING {
+        let here = 0_u64;
+        let first = &raw const here as u64 / 8 * 8;
+        let mut records =
+            (0..MAX_WORDS).map(|index| first + 8 * index).take_while(|record| *record < stack_end);
+        if let Some(is_sound) = records.find_map(|record| is_sound(code, stack_end, record)) {
+            FOUND.store(if is_sound { SOUND } else { OTHERWISE }, Ordering::Relaxed);
+        }
+    }
+    FOUND.load(Ordering::Relaxed) == SOUND
 }
 
 /// Returns whether the frame of a caller looks as expected, by the address of the callee's frame record: the caller's
