@@ -27,7 +27,8 @@ function tiersOf(version) {
 /**
  * @typedef {object} RowShares
  * @property {string} row
- * @property {number} samples Count of the samples of the row's time, without those of collections.
+ * @property {number} all Count of the samples of the row's time.
+ * @property {number} samples Count of these without those of collections.
  * @property {number} caller Share of these with the caller and without the worker, which had the time.
  * @property {number} lost Share of these with neither of the two.
  * @property {{ start: number, lines: number[] }} worker First line of the worker, and the lines of its samples.
@@ -56,12 +57,14 @@ function wrongShares(file, rows = ROWS) {
     const isOf = (/** @type {string[]} */ names) => names.includes(row) || names.includes(caller)
     const first = all.findIndex(isOf)
     const end = all.length - [...all].reverse().findIndex(isOf)
-    const counted = all.slice(first, end).filter((/** @type {string[]} */ names) => isWork(names))
+    const during = all.slice(first, end)
+    const counted = during.filter((/** @type {string[]} */ names) => isWork(names))
     const share = (/** @type {(names: string[]) => boolean} */ is) =>
       counted.filter(is).length / Math.max(counted.length, 1)
     const own = nodes.filter((/** @type {any} */ node) => node.callFrame.functionName === row)
     return {
       row,
+      all: during.length,
       samples: counted.length,
       caller: share((names) => names.includes(caller) && !names.includes(row)),
       lost: share((names) => !isOf(names)),

@@ -15,8 +15,13 @@ const ENV = { CPU_PROF_FORMAT: 'trace,cpuprofile', CPU_PROF_INTERVAL: '100' }
 /** The largest share of a row's samples that may be charged to the wrong function. */
 const LIMIT = 0.01
 
-/** @param {import('../helpers/leaves.js').RowShares} shares */
-const isWrong = ({ samples, caller, lost }) => samples < 50 || caller > LIMIT || lost > LIMIT
+/**
+ * Returns whether too many of all samples are wrong. Beside collections, some code has few others, and its caller
+ * has some of its own.
+ * @param {import('../helpers/leaves.js').RowShares} shares
+ */
+const isWrong = ({ all, samples, caller, lost }) =>
+  samples < 50 || samples * Math.max(caller, lost) > LIMIT * all
 
 /** Records rows of the fixture. @param {string[]} flags @param {number} ms @param {string[]} rows */
 async function record(flags, ms, rows) {
