@@ -31,7 +31,7 @@ async function record(flags, ms, rows) {
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' })
   assert.equal(traces[0].metadata.findsLeaves, true)
   const [profile] = filesIn(cwd, '.cpuprofile')
-  return wrongShares(profile, rows)
+  return wrongShares(profile, rows, 0.4)
 }
 
 for (const [tier, flags] of Object.entries(tiersOf(process.version))) {
