@@ -115,6 +115,8 @@ fn is_return_address(address: u64, code: &V8Code) -> bool {
         None => false,
         // Not all of this memory can be read.
         Some(CodeKind::Compiled) => true,
+        // No call is before the first built-in function.
+        Some(CodeKind::BuiltIn) if address == code.first_built_in(address) => false,
         Some(CodeKind::BuiltIn) => {
             // SAFETY: all built-in functions can be read.
             let bytes = unsafe { CodeBytes::around(address - INSTRUCTION as u64) };

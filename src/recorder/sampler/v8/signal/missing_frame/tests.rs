@@ -230,6 +230,31 @@ mod on_x86_64 {
     }
 }
 
+/// Addresses that no memory has: the kernel maps nothing there.
+const NOWHERE: std::ops::Range<u64> = 0x1000..0x8000;
+
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "other memory is read on Linux only")]
+fn numbers_that_look_like_addresses_of_code_are_not_followed() {
+    let mut thread = TestThread::new(&[0x90; 64], &[]);
+    thread.frame(20, &[CONTEXT, FUNCTION, 1]);
+    let code = V8Code { compiled: NOWHERE, ..thread.code() };
+    let registers = CallRegisters {
+        program: thread.built_in(8),
+        stack: thread.stack(10),
+        frame: thread.stack(20),
+        link: 0,
+    };
+    for in_stack in [0, 0x2800] {
+        thread.words[10] = in_stack;
+        // Also in each register.
+        let values = [0x3800; registers::COUNT];
+        let stack = StoppedStack { registers, values: &values, end: thread.stack(64) };
+        let found = super::x86_64::missing(CodeKind::BuiltIn, &code, &stack);
+        assert_eq!(found.map(|found| found.return_to), (in_stack != 0).then_some(in_stack));
+    }
+}
+
 mod on_aarch64 {
     use super::super::aarch64;
     use super::*;

@@ -4,6 +4,7 @@ use super::code_bytes::CodeBytes;
 use super::frame::MissingFrame;
 use super::stopped_stack::StoppedStack;
 use super::v8_code::{CodeKind, V8Code};
+use cpu_prof_core::base::system::sampling_signal::peek;
 
 /// `push rbp; mov rbp, rsp`
 const MAKE: [u8; 4] = [0x55, 0x48, 0x89, 0xe5];
@@ -132,13 +133,15 @@ fn in_built_in(code: &V8Code, thread: &StoppedStack<'_>) -> Option<MissingFrame>
     Some(MissingFrame { program: own.program, caller: own.frame, return_to })
 }
 
-/// Returns whether an address is behind the call of BaselineOutOfLinePrologue.
+/// Returns whether an address is behind the call of BaselineOutOfLinePrologue. The address can be any number, and not
+/// all of the memory for compiled code is there.
 fn is_behind_prologue(address: u64, code: &V8Code) -> bool {
-    // SAFETY: a function returns to the byte.
-    let bytes = unsafe { CodeBytes::around(address) };
+    const MOVE_BYTES: usize = MOVE_BYTECODE_BYTES as usize;
+    let mut bytes = [0; MOVE_BYTES + CALL_BYTES as usize];
     code.kind(address) == Some(CodeKind::Compiled)
-        && bytes.byte(-CALL_BYTES) == Some(CALL)
-        && bytes.has(-CALL_BYTES - MOVE_BYTECODE_BYTES, &MOVE_BYTECODE)
+        && peek(address - bytes.len() as u64, &mut bytes)
+        && bytes.starts_with(&MOVE_BYTECODE)
+        && bytes[MOVE_BYTES] == CALL
 }
 
 /// Returns whether compiled code is before the place where it makes its frame.
