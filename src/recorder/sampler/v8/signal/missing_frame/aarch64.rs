@@ -19,8 +19,7 @@ const RETURN: u32 = 0xd65f_03c0;
 const OF_JAVASCRIPT: u32 = 0xa9be_03ff;
 /// What follows in the interpreter: `stp x1, x27, [sp, #-16]!` (function and context).
 const OF_INTERPRETER: u32 = 0xa9bf_6fe1;
-/// What V8 fills the space between built-in functions with, and where these begin.
-const FILLER: u8 = 0xcc;
+/// Where built-in functions begin.
 const ALIGNMENT: u64 = 32;
 
 /// Most instructions between the start of a function and the place where the function makes its frame, and between
@@ -90,16 +89,10 @@ fn has_removed(bytes: &CodeBytes) -> bool {
 /// Returns the instruction by which the built-in function around an address has made a frame of JavaScript, if it has
 /// made one before the address.
 fn make_of(address: u64, code: &V8Code) -> Option<u32> {
-    let first = code.first_built_in(address);
-    // SAFETY: what is from the first built-in function to an address in one can be read.
-    let bytes_at = |at: u64| unsafe { CodeBytes::around(at) };
-    let mut start = address / ALIGNMENT * ALIGNMENT;
-    while start > first && bytes_at(start - 1).byte(0) != Some(FILLER) {
-        start -= ALIGNMENT;
-    }
-    let end = address.min(start.max(first) + MAX_MAKE);
-    (start.max(first)..end).step_by(INSTRUCTION as usize).find_map(|at| {
-        let bytes = bytes_at(at);
+    let start = code.start_of_built_in(address, ALIGNMENT);
+    (start..address.min(start + MAX_MAKE)).step_by(INSTRUCTION as usize).find_map(|at| {
+        // SAFETY: what is from the first built-in function to an address in one can be read.
+        let bytes = unsafe { CodeBytes::around(at) };
         let next = instruction(&bytes, 2)?;
         let is_made = instruction(&bytes, 0)? == PUSH
             && instruction(&bytes, 1)? == MAKE
@@ -111,20 +104,17 @@ fn make_of(address: u64, code: &V8Code) -> Option<u32> {
 
 /// Returns whether a call in V8's code returns to an address.
 fn is_return_address(address: u64, code: &V8Code) -> bool {
-    match code.kind(address) {
-        None => false,
-        // Not all of this memory can be read.
-        Some(CodeKind::Compiled) => true,
+    code.is_return_address(address, |address| {
         // No call is before the first built-in function.
-        Some(CodeKind::BuiltIn) if address == code.first_built_in(address) => false,
-        Some(CodeKind::BuiltIn) => {
-            // SAFETY: all built-in functions can be read.
-            let bytes = unsafe { CodeBytes::around(address - INSTRUCTION as u64) };
-            instruction(&bytes, 0).is_some_and(|call| {
-                let (is_direct, is_indirect) =
-                    (call >> 26 == 0b10_0101, call & 0xffff_fc1f == 0xd63f_0000);
-                is_direct || is_indirect
-            })
+        if address == code.first_built_in(address) {
+            return false;
         }
-    }
+        // SAFETY: all built-in functions can be read.
+        let bytes = unsafe { CodeBytes::around(address - INSTRUCTION as u64) };
+        instruction(&bytes, 0).is_some_and(|call| {
+            let (is_direct, is_indirect) =
+                (call >> 26 == 0b10_0101, call & 0xffff_fc1f == 0xd63f_0000);
+            is_direct || is_indirect
+        })
+    })
 }

@@ -48,6 +48,34 @@ impl V8Code {
     pub(super) fn first_built_in(&self, address: u64) -> u64 {
         if self.copy.contains(&address) { self.copy.start } else { self.built_in.start }
     }
+
+    /// Returns where the built-in function around an address begins: at a multiple of `alignment`, behind what V8
+    /// fills the space between functions with.
+    pub(super) fn start_of_built_in(&self, address: u64, alignment: u64) -> u64 {
+        const FILLER: u8 = 0xcc;
+        let first = self.first_built_in(address);
+        // SAFETY: what is from the first built-in function to an address in one can be read.
+        let byte = |at: u64| unsafe { (at as *const u8).read_volatile() };
+        let mut start = address / alignment * alignment;
+        while start > first && byte(start - 1) != FILLER {
+            start -= alignment;
+        }
+        start.max(first)
+    }
+
+    /// Returns whether a call in V8's code can return to an address. `is_behind_call` looks at the code before an
+    /// address in a built-in function; not all of the memory for compiled functions can be read.
+    pub(super) fn is_return_address(
+        &self,
+        address: u64,
+        is_behind_call: impl Fn(u64) -> bool,
+    ) -> bool {
+        match self.kind(address) {
+            None => false,
+            Some(CodeKind::Compiled) => true,
+            Some(CodeKind::BuiltIn) => is_behind_call(address),
+        }
+    }
 }
 
 /// Returns the copy of the built-in functions, which V8 makes at the end of the memory for compiled functions.

@@ -23,8 +23,7 @@ const CALL_BYTES: i64 = 5;
 const POP: u8 = 0x5d;
 /// `ret` with and without a count of bytes.
 const RETURNS: [u8; 2] = [0xc2, 0xc3];
-/// What V8 fills the space between built-in functions with, and where these begin.
-const FILLER: u8 = 0xcc;
+/// Where built-in functions begin.
 const ALIGNMENT: u64 = 64;
 /// Numbers of registers.
 const R11: usize = 11;
@@ -191,34 +190,24 @@ fn taken_return_address(bytes: &CodeBytes, thread: &StoppedStack<'_>) -> Option<
 /// Returns how far behind its start the built-in function around an address makes a frame of JavaScript, if it has
 /// made one before the address.
 fn offset_of_make(address: u64, code: &V8Code) -> Option<u64> {
-    let first = code.first_built_in(address);
+    let start = code.start_of_built_in(address, ALIGNMENT);
     // SAFETY: what is from the first built-in function to an address in one can be read.
     let byte = |at: u64| unsafe { (at as *const u8).read_volatile() };
-    let mut start = address / ALIGNMENT * ALIGNMENT;
-    while start > first && byte(start - 1) != FILLER {
-        start -= ALIGNMENT;
-    }
-    let end =
-        address.min(start.max(first) + MAX_MAKE).saturating_sub(MAKE_JAVASCRIPT.len() as u64 - 1);
+    let end = address.min(start + MAX_MAKE).saturating_sub(MAKE_JAVASCRIPT.len() as u64 - 1);
     let is_make =
         |at: &u64| (*at..).zip(MAKE_JAVASCRIPT).all(|(at, expected)| byte(at) == expected);
-    (start.max(first)..end).find(is_make).map(|at| at - start)
+    (start..end).find(is_make).map(|at| at - start)
 }
 
 /// Returns whether a call in V8's code returns to an address.
 fn is_return_address(address: u64, code: &V8Code) -> bool {
-    match code.kind(address) {
-        None => false,
-        // Not all of this memory can be read.
-        Some(CodeKind::Compiled) => true,
-        Some(CodeKind::BuiltIn) => {
-            // SAFETY: all built-in functions can be read.
-            let bytes = unsafe { CodeBytes::around(address) };
-            let is_indirect = |back: i64| {
-                bytes.byte(-back) == Some(0xff)
-                    && bytes.byte(1 - back).is_some_and(|byte| byte & 0x38 == 0x10)
-            };
-            bytes.byte(-CALL_BYTES) == Some(CALL) || (2..=7).any(is_indirect)
-        }
-    }
+    code.is_return_address(address, |address| {
+        // SAFETY: all built-in functions can be read.
+        let bytes = unsafe { CodeBytes::around(address) };
+        let is_indirect = |back: i64| {
+            bytes.byte(-back) == Some(0xff)
+                && bytes.byte(1 - back).is_some_and(|byte| byte & 0x38 == 0x10)
+        };
+        bytes.byte(-CALL_BYTES) == Some(CALL) || (2..=7).any(is_indirect)
+    })
 }
