@@ -23,8 +23,3 @@ pub fn thread_number() -> usize {
 pub fn read_memory(_address: usize, _bytes: &mut [u8]) -> bool {
     false
 }
-
-/// Returns whether memory could be read in a signal handler: there is none.
-pub fn peek(_address: u64, _bytes: &mut [u8]) -> bool {
-    false
-}

@@ -90,22 +90,6 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
     }
 }
 
-/// Fills `bytes` from an address, which need not be valid. Returns whether all of them could be read. May be called in
-/// a signal handler.
-pub fn peek(address: u64, bytes: &mut [u8]) -> bool {
-    let to = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
-    let from = libc::iovec { iov_base: address as *mut c_void, iov_len: bytes.len() };
-    // SAFETY: the kernel writes to the bytes only, and fails where it cannot read. The code that the signal has stopped
-    // finds its error number as it was.
-    unsafe {
-        let errno = libc::__errno_location();
-        let before = *errno;
-        let read = libc::process_vm_readv(libc::getpid(), &to, 1, &from, 1, 0);
-        *errno = before;
-        usize::try_from(read) == Ok(bytes.len())
-    }
-}
-
 /// Returns a number that only the calling thread has. May be called in a signal handler, where memory of
 /// the thread's own may not be there yet.
 pub fn thread_number() -> usize {

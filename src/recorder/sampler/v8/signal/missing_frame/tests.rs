@@ -90,7 +90,6 @@ mod on_x86_64 {
     ) -> Option<(u64, u64, u64)> {
         let (stack, frame) = (thread.stack(stack), thread.stack(frame));
         let registers = CallRegisters { program, stack, frame, link: 0 };
-        // r8 to r10 and rcx do not matter; r11 is the return address of a baseline function.
         let mut values = [0; registers::COUNT];
         values[10] = thread.compiled(77);
         values[11] = thread.compiled(115);
@@ -212,7 +211,9 @@ mod on_x86_64 {
         let mut code = vec![0x90; 100];
         code.extend([0xbb, 1, 0, 0, 0, 0x49, 0xbc, 1, 2, 3, 4, 5, 6, 7, 8, 0xe8, 0, 0, 0, 0]);
         code.drain(..5);
-        let mut thread = TestThread::new(&[0x90; 64], &code);
+        // … pop r11; push rbp; mov rbp, rsp; …
+        let prologue = [&[0x90; 10], &[0x41, 0x5b][..], &JAVASCRIPT[..5], &[0x90; 30]].concat();
+        let mut thread = TestThread::new(&prologue, &code);
         let call_end = 95 + 20;
         thread.frame(20, &[CONTEXT, FUNCTION, 1]);
         let (own, return_to, caller) =
@@ -224,6 +225,13 @@ mod on_x86_64 {
         }
         // In the built-in function, neither has a frame.
         assert_eq!(at(&thread, thread.built_in(4), 9, 20), Some((own, caller, return_to)));
+        // In any other, the next word has nothing to say.
+        let mut other = TestThread::new(&[0x90; 64], &code);
+        other.frame(20, &[CONTEXT, FUNCTION, 1]);
+        let (own_there, caller_there) = (other.compiled(call_end), other.compiled(150));
+        other.words[9..=10].copy_from_slice(&[own_there, caller_there]);
+        let found = (other.built_in(4), other.stack(20), own_there);
+        assert_eq!(at(&other, other.built_in(4), 9, 20), Some(found));
         // Once the frame is there, the way back is in r11.
         let program = thread.built_in(40);
         assert_eq!(at(&thread, program, 17, 20), Some((program, caller, own)));

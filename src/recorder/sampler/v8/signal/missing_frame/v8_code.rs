@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::super::stacks::JavaScriptCode;
-use cpu_prof_core::base::system::sampling_signal::peek;
+use cpu_prof_core::base::system::sampling_signal::read_memory;
 
 /// A kind of V8's code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl V8Code {
     pub(super) fn of_this_thread() -> Option<Self> {
         let [built_in, compiled] = JavaScriptCode::of_this_thread()?.into_ranges();
         // Where memory cannot be read in this way, a copy would not be found.
-        peek(built_in.start, &mut [0]).then_some(())?;
+        read_memory(built_in.start as usize, &mut [0]).then_some(())?;
         let copy = find_copy(&built_in, &compiled).unwrap_or_default();
         Some(Self { built_in, copy, compiled })
     }
@@ -89,8 +89,8 @@ fn find_copy(built_in: &Range<u64>, compiled: &Range<u64>) -> Option<Range<u64>>
     let is_copy = |start: &u64| {
         [0, bytes / 2].into_iter().all(|offset| {
             let (mut original, mut copy) = ([0; 64], [0; 64]);
-            peek(start + offset, &mut copy)
-                && peek(built_in.start + offset, &mut original)
+            read_memory((start + offset) as usize, &mut copy)
+                && read_memory((built_in.start + offset) as usize, &mut original)
                 && original == copy
         })
     };

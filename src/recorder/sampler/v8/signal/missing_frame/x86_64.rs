@@ -4,7 +4,6 @@ use super::code_bytes::CodeBytes;
 use super::frame::MissingFrame;
 use super::stopped_stack::StoppedStack;
 use super::v8_code::{CodeKind, V8Code};
-use cpu_prof_core::base::system::sampling_signal::peek;
 
 /// `push rbp; mov rbp, rsp`
 const MAKE: [u8; 4] = [0x55, 0x48, 0x89, 0xe5];
@@ -25,8 +24,6 @@ const POP: u8 = 0x5d;
 const RETURNS: [u8; 2] = [0xc2, 0xc3];
 /// Where built-in functions begin.
 const ALIGNMENT: u64 = 64;
-/// Numbers of registers.
-const R11: usize = 11;
 
 /// Most bytes between the start of a function and the place where the function makes its frame.
 const MAX_ENTRY: i64 = 24;
@@ -111,20 +108,20 @@ fn in_built_in(code: &V8Code, thread: &StoppedStack<'_>) -> Option<MissingFrame>
             find(&|word| code.kind(word) == Some(CodeKind::BuiltIn) && is_interpreter(word, code))
         })
         .flatten();
+    // Baseline code lets a built-in function make its frame.
+    let register = || register_of_prologue(own.program, code);
     let Some(index) = of_interpreter.or_else(|| find(&|word| is_return_address(word, code))) else {
-        // BaselineOutOfLinePrologue, which has made its caller's frame.
-        let register = *thread.values.get(R11)?;
-        let is_caller =
-            code.kind(register) == Some(CodeKind::Compiled) && is_behind_prologue(register, code);
+        let return_to = *thread.values.get(register()?)?;
+        let is_caller = code.kind(return_to) == Some(CodeKind::Compiled);
         return is_caller.then_some(MissingFrame {
             program: own.program,
             caller: own.frame,
-            return_to: register,
+            return_to,
         });
     };
     let return_to = thread.top(index)?;
-    if is_behind_prologue(return_to, code)
-        && let Some(caller) = thread.top(index + 1).filter(|word| is_return_address(*word, code))
+    if let Some(caller) = thread.top(index + 1).filter(|word| is_return_address(*word, code))
+        && register().is_some()
     {
         // Its caller has no frame either.
         return Some(MissingFrame { program: return_to, caller: own.frame, return_to: caller });
@@ -132,15 +129,23 @@ fn in_built_in(code: &V8Code, thread: &StoppedStack<'_>) -> Option<MissingFrame>
     Some(MissingFrame { program: own.program, caller: own.frame, return_to })
 }
 
-/// Returns whether an address is behind the call of BaselineOutOfLinePrologue. The address can be any number, and not
-/// all of the memory for compiled code is there.
-fn is_behind_prologue(address: u64, code: &V8Code) -> bool {
-    const MOVE_BYTES: usize = MOVE_BYTECODE_BYTES as usize;
-    let mut bytes = [0; MOVE_BYTES + CALL_BYTES as usize];
-    code.kind(address) == Some(CodeKind::Compiled)
-        && peek(address - bytes.len() as u64, &mut bytes)
-        && bytes.starts_with(&MOVE_BYTECODE)
-        && bytes[MOVE_BYTES] == CALL
+/// Returns the register in which BaselineOutOfLinePrologue keeps its return address while it makes its caller's frame;
+/// none if the address is in another built-in function. It is the only one that takes the address from the stack just
+/// before it makes a frame.
+fn register_of_prologue(address: u64, code: &V8Code) -> Option<usize> {
+    /// Bytes in which the function does so.
+    const MAX: u64 = 64;
+    let start = code.start_of_built_in(address, ALIGNMENT);
+    let mut places =
+        (start..start + MAX).take_while(|at| code.kind(*at) == Some(CodeKind::BuiltIn));
+    places.find_map(|at| {
+        // SAFETY: all built-in functions can be read.
+        let bytes = unsafe { CodeBytes::around(at) };
+        let register = bytes.byte(1)?.checked_sub(0x58).filter(|register| *register < 8)?;
+        // `pop` of a register from r8 on.
+        let is_taken = bytes.byte(0) == Some(0x41) && bytes.has(2, &MAKE);
+        is_taken.then_some(usize::from(register) + 8)
+    })
 }
 
 /// Returns whether compiled code is before the place where it makes its frame.
