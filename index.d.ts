@@ -786,7 +786,8 @@ export interface ReportPlace {
   name: string
   /**
    * The absolute path of the script, or `node:fs` for Node's own; otherwise a URL or V8's name for
-   * the script. Empty for native functions. A path of Windows has slashes and a capital drive on every
+   * the script. Empty for native functions. Code that `eval`, `new Function` or `vm` compiled has the file that
+   * calls it most, as `/repo/a.js (eval)`. A path of Windows has slashes and a capital drive on every
    * system: `C:/repo/a.js`, `//server/share/a.js`.
    */
   file: string
@@ -799,6 +800,8 @@ export interface ReportPlace {
    * no source map was found.
    */
   transpiled?: true
+  /** V8's id of the script, for code that was compiled from a text: line and column count in the text. */
+  scriptId?: number
   /** See {@link ReportPackage.name}. */
   package: string
 }
@@ -916,6 +919,8 @@ export interface ReportLine {
   line: number
   /** See {@link ReportFunction.transpiled}. */
   transpiled?: true
+  /** See {@link ReportFunction.scriptId}. */
+  scriptId?: number
   /** See {@link ReportPackage.name}. */
   package: string
   /** Time with the line on top of the stack. */

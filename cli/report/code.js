@@ -39,7 +39,7 @@ function excerptsOf({ lines, functions, details = [] }, count, cwd, project = pr
   /** @type {Map<string, Line[]>} */
   const groups = new Map()
   for (const line of lines) {
-    if (line.line === 0 || !isAbsolutePath(line.file)) continue
+    if (line.line === 0 || line.scriptId !== undefined || !isAbsolutePath(line.file)) continue
     const key = `${line.name}\n${line.file}`
     groups.set(key, [...(groups.get(key) ?? []), line])
   }

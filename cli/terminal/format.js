@@ -31,9 +31,14 @@ function formatPath(file, cwd) {
   return relative !== '' && relative.length < file.length ? relative : file
 }
 
-/** @param {{ file: string, line: number }} place @param {string} cwd */
-function formatPlace({ file, line }, cwd) {
-  return file === '' ? '(native)' : `${formatPath(file, cwd)}${line > 0 ? `:${line}` : ''}`
+/**
+ * Returns `src/a.js:12`, or `src/a.js (eval) VM86:1` with V8's id of a text that the file compiled.
+ * @param {{ file: string, line: number, scriptId?: number }} place @param {string} cwd
+ */
+function formatPlace({ file, line, scriptId }, cwd) {
+  if (file === '') return '(native)'
+  const text = scriptId === undefined ? '' : ` VM${scriptId}`
+  return `${formatPath(file, cwd)}${text}${line > 0 ? `:${line}` : ''}`
 }
 
 /** Line separators, control characters beyond ASCII, and those that change the direction of text. */

@@ -20,14 +20,15 @@ function nameOf({ names, files, filePaths, lines }, item) {
 }
 
 /** Returns `src/a.ts:12`, or `` for a state. @param {Recording} recording @param {number} item a function */
-function placeOf({ files, filePaths, lines, columns, transpiled }, item) {
+function placeOf({ files, filePaths, lines, columns, transpiled, texts }, item) {
   const file = files[item]
   if (file === -1) return ''
   const path = filePaths[file]
   if (path === '') return '(native)'
   const line =
     lines[item] > 0 ? `:${lines[item]}${columns[item] > 1 ? `:${columns[item]}` : ''}` : ''
-  return `${path}${line}${transpiled.has(item) ? ' (transpiled)' : ''}`
+  const text = texts.has(item) ? ` VM${texts.get(item)}` : ''
+  return `${path}${text}${line}${transpiled.has(item) ? ' (transpiled)' : ''}`
 }
 
 /** Returns a path from its package on. @param {string} path */

@@ -95,6 +95,8 @@ function readRecording(data) {
     lines: Int32Array.from(functions.line),
     columns: Int32Array.from(functions.column),
     transpiled: new Set(/** @type {number[]} */ (functions.transpiled)),
+    /** V8's ids of the texts that functions are in, by the function. */
+    texts: new Map(/** @type {[number, number][]} */ (functions.texts)),
     ownerKinds: /** @type {string[]} */ (owners.kind),
     ownerNames: /** @type {string[]} */ (owners.name),
     ...tree,

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use super::url::file_path;
+use super::url::frame_path;
 use crate::base::path_text::below;
 use crate::profile::frame::CallFrame;
 use crate::profile::frame_table::FrameTable;
@@ -71,8 +71,8 @@ fn label(frame: &CallFrame, cwd: Option<&str>) -> String {
         "" => "(anonymous)".to_owned(),
         name => name.to_owned(),
     };
-    if !frame.url.is_empty() {
-        let path = file_path(&frame.url);
+    let path = frame_path(frame);
+    if !path.is_empty() {
         let relative = cwd.and_then(|cwd| below(&path, cwd));
         // Writing to a string cannot fail.
         let _ = write!(label, " ({}", relative.unwrap_or(&path));

@@ -40,6 +40,8 @@ const MODULE: &str = "module";
 impl<'a> CallFrameJson<'a> {
     /// Returns a frame with another URL and script id.
     pub fn new(frame: &'a CallFrame, url: &'a str, offset: ScriptIdOffset) -> Self {
+        // DevTools would show the line in the file that compiled the text.
+        let url = if frame.origin == FrameOrigin::Evaluated { "" } else { url };
         Self {
             function_name: &frame.function_name,
             script_id: offset.apply(frame),
@@ -47,7 +49,8 @@ impl<'a> CallFrameJson<'a> {
             line_number: frame.line,
             column_number: frame.column,
             origin: match frame.origin {
-                FrameOrigin::Executed => None,
+                // Readers find out by themselves who compiled a text.
+                FrameOrigin::Executed | FrameOrigin::Evaluated => None,
                 FrameOrigin::SourceMap => Some(SOURCE_MAP),
                 FrameOrigin::Transpiled => Some(TRANSPILED),
                 FrameOrigin::Module(_) => Some(MODULE),

@@ -8,7 +8,7 @@ use percent_encoding::{
 
 use crate::base::outside_text::script_url;
 use crate::base::path_text::{is_drive, is_windows, with_slashes};
-use crate::profile::frame::short_name;
+use crate::profile::frame::{CallFrame, FrameOrigin, short_name};
 use crate::profile::package::{is_built_in, is_users, package_of};
 use crate::profile::program::NodeModules;
 
@@ -31,6 +31,9 @@ const ENCODED: AsciiSet = CONTROLS
 const NODE: &str = "node:";
 /// The same, not matched.
 const SHOWN_NODE: &str = "Node:";
+
+/// What stands behind the path of a file for the texts that it compiled.
+pub const EVALUATED: &str = "(eval)";
 
 /// Returns the URL of a call frame.
 ///
@@ -102,6 +105,15 @@ fn shown_url(url: &str) -> Cow<'_, str> {
         Cow::Owned(url.replace("/node_modules\\", "/node_modules/"))
     } else {
         Cow::Borrowed(url)
+    }
+}
+
+/// Returns the path of a frame's file, as [`file_path`] does, or `/r/a.js (eval)` for a text that `/r/a.js` compiled.
+pub fn frame_path(frame: &CallFrame) -> Cow<'_, str> {
+    let path = file_path(&frame.url);
+    match frame.origin {
+        FrameOrigin::Evaluated => format!("{path} {EVALUATED}").trim_start().to_owned().into(),
+        _ => path,
     }
 }
 

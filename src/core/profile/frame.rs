@@ -13,6 +13,8 @@ pub(crate) const MAX_NAME: usize = 4096;
 const CUT: char = '…';
 /// Name of the part of a native stack that is not known.
 const TRUNCATED: &str = "(truncated)";
+/// The URL of all texts that `node:vm` compiles, if the program gives them no name.
+const VM_TEXT: &str = "evalmachine.<anonymous>";
 
 /// The place of a function in the source.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -45,6 +47,9 @@ pub enum FrameOrigin {
     /// The code that ran, which is not the text of the file: a transpiler made it, and no source map
     /// was found.
     Transpiled,
+    /// A text that code of the frame's URL compiled, by `eval`, `new Function` or `vm`. The URL is empty if that
+    /// code is not known.
+    Evaluated,
     /// Native code of the module that is the frame's URL, of this build. There is no line.
     Module(BuildId),
 }
@@ -166,6 +171,12 @@ impl CallFrame {
     /// Returns the address of a native function whose name is not known.
     pub fn address(&self) -> Option<u64> {
         self.module().and_then(|_| address_of(&self.function_name))
+    }
+
+    /// Returns whether the function is one of a text that a program compiled without giving it a name.
+    pub fn is_unnamed_text(&self) -> bool {
+        let has_name = !matches!(self.url.as_str(), "" | VM_TEXT);
+        !has_name && self.origin == FrameOrigin::Executed && self.script_id != 0 && self.line >= 0
     }
 
     /// Returns whether the function is not one of a script.

@@ -122,6 +122,8 @@ pub(super) struct PageFunctions<'a> {
     pub column: Vec<i32>,
     /// Indices of the functions whose places are those of transpiled code.
     pub transpiled: Vec<usize>,
+    /// V8's ids of the texts that functions are in, with the indices of the functions.
+    pub texts: Vec<(usize, u32)>,
 }
 
 /// Owners.

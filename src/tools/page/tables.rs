@@ -51,6 +51,9 @@ impl<'a> Tables<'a> {
             if place.transpiled {
                 table.transpiled.push(table.name.len());
             }
+            if place.text > 0 {
+                table.texts.push((table.name.len(), place.text));
+            }
             table.name.push(place.name);
             table.file.push(number(&self.files, index.functions[*function].file) as i32);
             table.line.push(place.line);

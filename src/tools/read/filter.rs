@@ -3,7 +3,7 @@
 use super::label_filter::LabelFilter;
 use cpu_prof_core::base::name_list::first_of;
 use cpu_prof_core::base::path_text::as_in_place;
-use cpu_prof_core::format::url::file_path;
+use cpu_prof_core::format::url::frame_path;
 use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::label::pid_mark;
 use cpu_prof_core::profile::package::package_of;
@@ -150,7 +150,7 @@ impl StackFilter {
         if !self.is_limited() {
             return StackMatch::default();
         }
-        let path = file_path(&frame.url);
+        let path = frame_path(frame);
         let name = frame.function_name.to_lowercase();
         let place = format!("{}:{}", path, frame.line.saturating_add(1)).to_lowercase();
         let matches = |texts: &[String]| {

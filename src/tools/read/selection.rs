@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::corrections::blocked_calls;
+use super::corrections::evaluated::find_compilers;
 use super::corrections::pool_waits;
 use super::corrections::wasm::charge_modules;
 use super::file::ReadFile;
@@ -74,6 +75,7 @@ impl Selection {
         }
         map_session(&mut loaded.session, originals);
         loaded.notes.extend(originals.notes());
+        find_compilers(&mut loaded.session);
         charge_modules(&mut loaded.session);
     }
 }

@@ -43,9 +43,10 @@ pub(crate) fn built_ins(
 
 /// Returns the place of a function; none if it has none in a file.
 fn place_of(function: usize, index: &FrameIndex) -> Option<FunctionPlace<'_>> {
-    let SourceFunction { name, file, line, column, is_transpiled } = &index.functions[function];
+    let SourceFunction { name, file, line, column, is_transpiled, text } =
+        &index.functions[function];
     let path = &index.files[*file].path;
-    if *is_transpiled || path.is_empty() || path.starts_with("node:") {
+    if *is_transpiled || *text > 0 || path.is_empty() || path.starts_with("node:") {
         return None;
     }
     // Names that V8 did not give.
@@ -79,7 +80,7 @@ pub(crate) fn name_of(place: &ReportPlace<'_>) -> String {
 /// a file, which another function has compiled.
 pub(crate) fn is_no_call(place: &ReportPlace<'_>) -> bool {
     let is_wrapper = place.file == "node:internal/util" || place.name == "consoleCall";
-    is_wrapper || (place.file.is_empty() && place.line > 0)
+    is_wrapper || place.text > 0 || (place.file.is_empty() && place.line > 0)
 }
 
 #[cfg(test)]
@@ -87,7 +88,7 @@ mod tests {
     use super::*;
 
     fn place<'a>(name: &'a str, file: &'a str, line: i32) -> ReportPlace<'a> {
-        ReportPlace { name, file, line, column: 1, transpiled: false, package: "node:" }
+        ReportPlace { name, file, line, column: 1, transpiled: false, text: 0, package: "node:" }
     }
 
     #[test]

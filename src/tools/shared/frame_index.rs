@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::json::ReportPlace;
 use cpu_prof_core::base::numbering::FxIndexSet;
 use cpu_prof_core::base::path_text::is_windows;
-use cpu_prof_core::format::url::file_path;
+use cpu_prof_core::format::url::frame_path;
 use cpu_prof_core::profile::frame::{CallFrame, FrameOrigin};
 use cpu_prof_core::profile::frame_table::FrameTable;
 use cpu_prof_core::profile::package::{is_built_in, is_users, package_of};
@@ -41,6 +41,9 @@ pub(crate) struct SourceFunction {
     pub column: i32,
     /// Whether line and column are those of transpiled code, and not of the file.
     pub is_transpiled: bool,
+    /// V8's id of the text that the function is in, if a program compiled it; 0 for the code of files. Line and
+    /// column count in the text.
+    pub text: u32,
 }
 
 /// A file.
@@ -104,12 +107,13 @@ impl FrameIndex {
             line: from_1(frame.line),
             column: from_1(frame.column),
             is_transpiled: frame.origin == FrameOrigin::Transpiled,
+            text: if frame.origin == FrameOrigin::Evaluated { frame.script_id } else { 0 },
         };
         self.functions.insert_full(function).0
     }
 
     fn add_file(&mut self, frame: &CallFrame) -> usize {
-        let mut path = file_path(&frame.url).into_owned();
+        let mut path = frame_path(frame).into_owned();
         if is_windows(&path) {
             // Windows takes upper and lower case for the same; the first form counts.
             path = self.spellings.entry(path.to_lowercase()).or_insert(path).clone();
@@ -121,7 +125,8 @@ impl FrameIndex {
 
     /// Returns the name and the place of a function.
     pub(crate) fn place(&self, function: usize) -> ReportPlace<'_> {
-        let SourceFunction { name, file, line, column, is_transpiled } = &self.functions[function];
+        let function = &self.functions[function];
+        let SourceFunction { name, file, line, column, is_transpiled, text } = function;
         let SourceFile { path, package, .. } = &self.files[*file];
         ReportPlace {
             name,
@@ -129,6 +134,7 @@ impl FrameIndex {
             line: *line,
             column: *column,
             transpiled: *is_transpiled,
+            text: *text,
             package: &self.packages[*package],
         }
     }

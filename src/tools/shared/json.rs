@@ -194,6 +194,8 @@ pub(crate) struct ReportPlace<'a> {
     pub column: i32,
     #[serde(skip_serializing_if = "is_false")]
     pub transpiled: bool,
+    #[serde(rename = "scriptId", skip_serializing_if = "is_zero")]
+    pub text: u32,
     pub package: &'a str,
 }
 
@@ -232,6 +234,8 @@ pub(crate) struct ReportLine<'a> {
     pub line: u32,
     #[serde(skip_serializing_if = "is_false")]
     pub transpiled: bool,
+    #[serde(rename = "scriptId", skip_serializing_if = "is_zero")]
+    pub text: u32,
     pub package: &'a str,
     #[serde(rename = "selfMs", serialize_with = "as_ms")]
     pub self_us: u64,
@@ -248,6 +252,10 @@ pub(crate) struct ReportBuiltIn {
 
 pub(crate) fn is_false(value: &bool) -> bool {
     !value
+}
+
+pub(crate) fn is_zero(value: &u32) -> bool {
+    *value == 0
 }
 
 pub(crate) fn as_optional_ms<S: Serializer>(

@@ -83,6 +83,7 @@ impl LineCosts {
                 file: &file.path,
                 line: at.line,
                 transpiled: function.is_transpiled,
+                text: function.text,
                 package: index.packages[file.package].as_str(),
                 self_us: cost.self_us,
                 samples: cost.samples,

@@ -147,7 +147,14 @@ impl OwnerFinder {
         let (sites, is_eslint, is_wrapper) = match self.roles[function] {
             CallerRole::Native => return above,
             CallerRole::Compiled { continues_hook } => {
-                return OwnedStack { is_compiled: true, is_continued: continues_hook, ..above };
+                let calling = Calling { site: None, is_linted: above.is_linted };
+                let owner = above.owner.or_else(|| self.owner_of(function, calling, index));
+                return OwnedStack {
+                    owner,
+                    is_compiled: true,
+                    is_continued: continues_hook,
+                    ..above
+                };
             }
             CallerRole::Node => {
                 let OwnedStack { owner, is_linted, code, .. } = above;
@@ -276,7 +283,7 @@ fn code(function: usize, index: &FrameIndex) -> OwnedCode<'_> {
 fn role_of(function: usize, index: &FrameIndex) -> CallerRole {
     let OwnedCode { path, package, function: name } = code(function, index);
     match package {
-        _ if is_native(package) && index.functions[function].line > 0 => {
+        _ if index.functions[function].text > 0 => {
             CallerRole::Compiled { continues_hook: continues_hook(name) }
         }
         _ if is_native(package) => CallerRole::Native,

@@ -1,6 +1,7 @@
 //! Numbers and names as a person reads them.
 
 use crate::shared::json::ReportPlace;
+use cpu_prof_core::format::url::EVALUATED;
 use cpu_prof_core::profile::package::is_users;
 
 /// Longest name in a sentence, in characters.
@@ -27,7 +28,7 @@ pub(super) fn count(count: usize, one: &str, many: &str) -> String {
 }
 
 /// Returns `parse (parser.ts:88)`, `cloneDeep of lodash (lodash.js:9)`, or `JSON.parse` for a function without
-/// a file.
+/// a file. A function of a text is `render (VM86:1, compiled by ejs.js)`.
 pub(super) fn function(place: &ReportPlace<'_>) -> String {
     let name = match place.name {
         "(anonymous)" => "a function without a name".to_owned(),
@@ -47,6 +48,13 @@ pub(super) fn function(place: &ReportPlace<'_>) -> String {
         package if is_users(package) => String::new(),
         package => format!(" of {package}"),
     };
+    if place.text > 0 {
+        let compiler = match file.trim_end_matches(EVALUATED).trim_end() {
+            "" => String::new(),
+            file => format!(", compiled by {}", shortened(file)),
+        };
+        return format!("{name}{package} (VM{}{line}{compiler})", place.text);
+    }
     format!("{name}{package} ({}{line})", shortened(file))
 }
 
@@ -93,6 +101,7 @@ mod tests {
             line: 2,
             column: 1,
             transpiled: false,
+            text: 0,
             package,
         };
         assert_eq!(function(&place("f", "/r/src/a.js", "(own code)")), "f (a.js:2)");
@@ -103,6 +112,9 @@ mod tests {
             function(&place("(anonymous)", "/r/a.js", "(own code)")),
             "a function without a name (a.js:2)"
         );
+        let text = |file| ReportPlace { text: 86, ..place("f", file, "(own code)") };
+        assert_eq!(function(&text("/r/a.js (eval)")), "f (VM86:2, compiled by a.js)");
+        assert_eq!(function(&text("(eval)")), "f (VM86:2)");
         assert_eq!(shortened(&"x".repeat(200)).chars().count(), 60);
     }
 }
