@@ -526,6 +526,8 @@ export interface ReportTimes {
   javascriptMs: number
   /** In native functions (`JSON.parse`, a regular expression), and in native code that no function called. */
   nativeMs: number
+  /** The part of `nativeMs` without any function on the stack, which V8 calls `(program)`: TLS, HTTP parsing, timers. */
+  programMs: number
   /** In V8's garbage collector, while it stopped the thread. */
   gcMs: number
   /**

@@ -16,6 +16,15 @@ const LINT = [
   'runRules node_modules/eslint/lib/linter/linter.js:9',
 ].join(' > ')
 
+const NODE = '/usr/bin/node'
+const TLS = [
+  { name: 'uv__read', module: NODE },
+  { name: 'node::LibuvStreamWrap::OnUvRead', module: NODE },
+  { name: 'node::crypto::TLSWrap::Cycle', module: NODE },
+]
+const INFLATE = { name: 'inflate_fast', module: NODE }
+const EJS = { name: 'render', file: 'node_modules/ejs/lib/ejs.js', line: 9 }
+
 /** A process that starts others, and idles meanwhile. @param {number} pid @param {number} ms @returns {Recorded} */
 const npm = (pid, ms) => ({
   ...{ pid, label: 'npm', argv: ['run', 'build'], processStartMs: pid },
@@ -376,7 +385,7 @@ const PROGRAMS = {
       },
     ],
     sentence:
-      'The work is spread: a 16 %, b 12 %, c 12 %; the largest function, a1 of a (a.js:1), has 16 %.',
+      'The work is spread: a 16 %, b 12 %, c 12 %, d 12 %; the largest function, a1 of a (a.js:1), has 16 %.',
   },
   'work that packages of one scope share': {
     recordings: [
@@ -385,7 +394,68 @@ const PROGRAMS = {
       },
     ],
     sentence:
-      "The work is spread: the @a packages 20 %, c 10 %, d 10 %; of all work 20 % is Node's start and loading modules.",
+      "The work is spread: the @a packages 20 %, c 10 %, d 10 %, e 10 %; of all work 20 % is Node's start and loading modules.",
+  },
+  'work that no list explains': {
+    recordings: [{ spans: ofPackages([...'abcdefghijklmnopqrst']) }],
+    sentence: undefined,
+  },
+  'native code that no function called': {
+    recordings: [
+      {
+        spans: [
+          ['(program)', 870],
+          [`${MAIN} > handle app.js:3`, 130],
+        ],
+      },
+    ],
+    sentence:
+      '87 % of the work is native code outside of JavaScript (TLS, HTTP parsing, timers and so on); ' +
+      'a recording with --native names it.',
+  },
+  'native code that no function called, by its module and purpose': {
+    recordings: [
+      {
+        spans: [
+          [[...TLS, { name: 'rsaz_1024_mul_avx2', module: NODE }], 500],
+          [[...TLS, { name: 'EVP_DigestUpdate', module: NODE }], 200],
+          [[{ name: 'uv__io_poll', module: NODE }], 100],
+          ['(program)', 50],
+          ['onhandshakedone node:_tls_wrap:3 > emit node:events:9 > callback app.js:2', 150],
+        ],
+      },
+    ],
+    sentence:
+      '85 % of the work is native code outside of JavaScript, mostly OpenSSL (rsaz_1024_mul_avx2): ' +
+      'TLS of callback (app.js:2).',
+  },
+  'spread work with a native function as the largest': {
+    recordings: [
+      {
+        spans: [
+          ...ofPackages([...'abcdefg']),
+          [[{ name: 'f1', file: 'node_modules/a/index.js', line: 1 }, INFLATE], 20],
+          [[{ name: 'f1', file: 'node_modules/b/index.js', line: 1 }, INFLATE], 20],
+          [[{ name: 'f1', file: 'node_modules/c/index.js', line: 1 }, INFLATE], 20],
+        ],
+      },
+    ],
+    sentence:
+      'The work is spread: a 16 %, b 16 %, c 16 %, d 13 %; the largest function, inflate_fast of zlib, has 8 %.',
+  },
+  'code that a package compiles': {
+    recordings: [
+      {
+        spans: [
+          [[EJS, { name: '', text: 86, line: 3 }, { name: 'escape', text: 86, line: 1 }], 300],
+          [[EJS, { name: '', text: 86, line: 3 }], 400],
+          [[EJS, { name: '', text: 87, line: 3 }], 200],
+          [`${MAIN} > handle app.js:3`, 100],
+        ],
+      },
+    ],
+    sentence:
+      '40 % of the work is a function without a name of ejs (VM86:3, compiled by ejs.js), called by render.',
   },
   'packages of one scope with most of the work': {
     recordings: [{ spans: ofPackages(['@a/w', '@a/x', '@a/y', '@a/z', 'd', 'e', 'f', 'g']) }],

@@ -11,8 +11,8 @@ const { LabelIds } = require('./written-labels.js')
  * A function on a stack: `name`, or `name file:line`, or `name file:line:column`, from 1 on. With
  * `@line` it is sampled on that line. A file is relative to the root of the program, absolute, a URL,
  * or V8's name for a file on Windows (`C:\\repo\\a.js`). Names with spaces need an object. A native function has
- * the path of its module.
- * @typedef {string | { name: string, file?: string, line?: number, column?: number, at?: number, module?: string }} Frame
+ * the path of its module, and a function of code that a program compiled from a text the id of the `text`.
+ * @typedef {string | { name: string, file?: string, line?: number, column?: number, at?: number, module?: string, text?: number }} Frame
  */
 
 /**
@@ -35,11 +35,12 @@ function parseFrame(frame, root) {
   const parts = typeof frame === 'string' ? frameOfText(frame) : frame
   if ('module' in parts && parts.module !== undefined) return nativeFrame(parts)
   const { name, file = '', line = 0, column = 1, at } = parts
+  const text = 'text' in parts ? parts.text : undefined
   const isWhole = file === '' || /^([a-z]+:|\\\\)/i.test(file)
   const url = isWhole ? file : urlOf(file, root)
-  const place = url === '' ? { lineNumber: -1, columnNumber: -1 } : position(line, column)
+  const place = url === '' && text === undefined ? { lineNumber: -1, columnNumber: -1 } : position(line, column)
   const functionName = name === '(anonymous)' ? '' : name
-  return { callFrame: { functionName, scriptId: url === '' ? '0' : '1', url, ...place }, at }
+  return { callFrame: { functionName, scriptId: String(text ?? (url === '' ? 0 : 1)), url, ...place }, at }
 }
 
 /** @param {{ name: string, module?: string, at?: number }} frame */

@@ -53,6 +53,7 @@ function exampleReport() {
       ...{
         javascriptMs: 5000,
         nativeMs: 20,
+        programMs: 0,
         gcMs: 100,
         waitingMs: 0,
         blockedMs: 600,
@@ -174,7 +175,7 @@ test('threads that do not fit are counted', () => {
 test('the process of a worker is named where its main thread has no row', () => {
   const report = exampleReport()
   const [first, second] = report.processes
-  const idle = { ...first.threads[0], javascriptMs: 0, gcMs: 0, nativeMs: 0 }
+  const idle = { ...first.threads[0], javascriptMs: 0, gcMs: 0, nativeMs: 0, programMs: 0 }
   report.processes = [{ ...first, cpu: undefined, threads: [idle, first.threads[1]] }, second]
   const text = renderText(report, { ...VIEW, by: 'thread', top: 2 })
   assert.match(text, /\n {2}nx run-many worker 1: plugin\.js \(41\) /)

@@ -57,6 +57,8 @@ const TIMES = {
 /** The package of code outside of packages. */
 const OWN_CODE = '(own code)'
 /** Packages of code that a program did not choose to run. */
+/** The place of native code that no function called. */
+const OUTSIDE = 'outside of JavaScript'
 const BUILT_IN = new Set(['node:', '(native)'])
 
 /** Longest path shown after a process, in columns. */
@@ -172,7 +174,7 @@ function isMain(thread) {
 
 /** @param {Report} report @param {By | undefined} by the only table wanted @param {string} cwd @returns {CostTable[]} */
 function costTables(report, by, cwd) {
-  const functions = withColumns(report.functions)
+  const functions = [...withColumns(report.functions), ...stateRows(report)]
   const lists = /** @type {Record<Kind, any>} */ ({ modules: [], ...report, functions })
   /**
    * @param {Kind} kind @param {Time} time @param {string} [title]
@@ -238,10 +240,19 @@ function costTables(report, by, cwd) {
 function withColumns(functions) {
   /** @type {Map<string, number>} */
   const counts = new Map()
-  const keyOf = (/** @type {import('../../index.js').ReportFunction} */ { name, file, line }) =>
-    `${name}\n${file}\n${line}`
+  const keyOf = (/** @type {import('../../index.js').ReportFunction} */ { name, ...place }) =>
+    `${name}\n${place.file}\n${place.scriptId}\n${place.line}`
   for (const each of functions) counts.set(keyOf(each), (counts.get(keyOf(each)) ?? 0) + 1)
   return functions.map((each) => ({ ...each, needsColumn: Number(counts.get(keyOf(each))) > 1 }))
+}
+
+/** Returns a row for native code without a function, which can be most of the work. @param {Report} report */
+function stateRows({ processes }) {
+  const threads = processes.filter(({ launcher }) => !launcher).flatMap(({ threads }) => threads)
+  const ms = sum(threads.map(({ programMs }) => programMs))
+  const place = { file: OUTSIDE, line: 0, column: 0, package: '(native)', trunk: false }
+  const times = { selfMs: ms, totalMs: ms, blockedMs: 0, waitingMs: 0, criticalMs: 0 }
+  return [{ name: '(program)', ...place, ...times, needsColumn: false }]
 }
 
 /** @param {Cost[]} costs @param {Time} time */

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
+use super::thresholds::{IN_ONE, MAX_BUILT_INS, MOST_OF_FUNCTION, NEARLY_ALL, NOTABLE_OF_FUNCTION};
 use crate::read::originals::source_lines::SourceLines;
 use crate::shared::built_ins::{built_ins, is_no_call, name_of};
 use crate::shared::frame_index::{FrameIndex, FrameKind};
@@ -16,18 +17,8 @@ use cpu_prof_core::profile::session::thread_profile::{
     NONE, NodeTimes, ProfileNode, ThreadProfile,
 };
 
-/// Part of a function's time that a caller, or a few built-in functions, need to be named.
-const MOST: f64 = 0.6;
-/// Part of a function's time that each of these built-in functions has.
-const NOTABLE: f64 = 0.1;
-/// Built-in functions that are named.
-const MAX_BUILT_INS: usize = 3;
 /// End of the names of V8's own functions.
 const OF_V8: &str = " of V8";
-/// Part of a function's time that tells where the function ran.
-const NEARLY_ALL: f64 = 0.9;
-/// Part of a function's time that one thread needs to be told alone.
-const IN_ONE: f64 = 0.75;
 
 /// The time of a function without that of other code that it calls, microseconds.
 #[derive(Debug, Clone, Copy, Default)]
@@ -61,6 +52,9 @@ pub(super) struct Culprit {
 pub(super) struct WorkFacts {
     /// The function with the most critical time.
     pub culprit: Option<Culprit>,
+    /// The native function with the most time of its own, whoever called it, and that time: microseconds. None if
+    /// native functions were not recorded.
+    pub largest_native: Option<(usize, u64)>,
     /// Time of Node's start, and of loading and compiling modules without the modules' own code: microseconds.
     pub loading_us: u64,
     /// Time of collections under the function under which most collections ran, microseconds.
@@ -89,10 +83,15 @@ pub(super) fn work(
     let is_code = index.code_functions();
     let mut own: FxHashMap<usize, OwnTime> = FxHashMap::default();
     let mut collectors: FxHashMap<usize, u64> = FxHashMap::default();
+    let mut natives: FxHashMap<usize, u64> = FxHashMap::default();
     let mut loading_us: u64 = 0;
     each_profile(session, launchers, |_, profile| {
-        let nearest =
-            each_node(profile, index, &is_code, |node, times, code| match code.function {
+        let nearest = each_node(profile, index, &is_code, |node, times, code| {
+            if let Some(native) = index.function(node.frame).filter(|at| index.is_in_module(*at)) {
+                let us = natives.entry(native).or_default();
+                *us = us.saturating_add(times.self_us);
+            }
+            match code.function {
                 _ if matches!(index.kind(node.frame), FrameKind::Idle | FrameKind::Unrecorded) => {}
                 _ if code.is_loading => loading_us = loading_us.saturating_add(times.self_us),
                 Some(function) => {
@@ -101,7 +100,8 @@ pub(super) fn work(
                     time.critical_us = time.critical_us.saturating_add(times.critical_us);
                 }
                 None => {}
-            });
+            }
+        });
         add_collections(profile, &nearest, index, &mut collectors);
     });
     let collector = collectors.into_iter().max_by_key(|(function, us)| (*us, *function));
@@ -119,7 +119,8 @@ pub(super) fn work(
         culprit.add_built_ins_of_lines(session, launchers, index, sources);
         culprit
     });
-    WorkFacts { culprit, loading_us, collector }
+    let largest_native = natives.into_iter().max_by_key(|(function, us)| (*us, *function));
+    WorkFacts { culprit, largest_native, loading_us, collector }
 }
 
 /// Adds the times of a profile's collections to the functions that ran: V8 gives collections no stack, so the
@@ -167,7 +168,7 @@ fn details(
         });
     });
     let caller = callers.into_iter().max_by_key(|(function, us)| (*us, *function));
-    let caller = caller.filter(|(_, us)| *us as f64 >= MOST * culprit.work_us as f64);
+    let caller = caller.filter(|(_, us)| *us as f64 >= MOST_OF_FUNCTION * culprit.work_us as f64);
     culprit.caller = caller.map(|(function, _)| function);
     for (built_in, us) in built_ins {
         culprit.add_built_in(&name_of(&index.place(built_in)), us);
@@ -225,11 +226,11 @@ impl Culprit {
     /// Returns the few built-in functions that have most of the function's time, and their time: microseconds.
     pub(super) fn main_built_ins(&self) -> Option<(Vec<&str>, u64)> {
         let least_us = |part: f64| (part * self.work_us as f64) as u64;
-        let notable = self.built_ins.iter().filter(|(_, us)| *us >= least_us(NOTABLE));
+        let notable = self.built_ins.iter().filter(|(_, us)| *us >= least_us(NOTABLE_OF_FUNCTION));
         let (names, times): (Vec<&str>, Vec<u64>) =
             notable.take(MAX_BUILT_INS).map(|(name, us)| (name.as_str(), *us)).unzip();
         let us = times.into_iter().sum();
-        (us >= least_us(MOST).max(1)).then_some((names, us))
+        (us >= least_us(MOST_OF_FUNCTION).max(1)).then_some((names, us))
     }
 }
 
@@ -328,5 +329,5 @@ pub(super) fn caller_of_blocked(
         });
     });
     let (caller, us) = callers.into_iter().max_by_key(|(caller, us)| (*us, *caller))?;
-    (us as f64 >= MOST * all_us as f64 && us > 0).then_some(caller)
+    (us as f64 >= MOST_OF_FUNCTION * all_us as f64 && us > 0).then_some(caller)
 }

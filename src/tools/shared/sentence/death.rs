@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
+use super::thresholds::{LAST_FUNCTION_PART, LAST_FUNCTION_US, NEARLY_ALWAYS};
 use crate::shared::frame_index::{FrameIndex, FrameKind};
 use cpu_prof_core::profile::package::is_built_in;
 use cpu_prof_core::profile::session::lists::steps::StepSpan;
@@ -10,13 +11,6 @@ use cpu_prof_core::profile::session::{Process, Session};
 
 /// Signals by which a user or a parent ends a program on purpose.
 const ON_PURPOSE: [&str; 4] = ["SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"];
-/// The shortest time in a function that says what a process was doing, microseconds.
-const MIN_IN_FUNCTION_US: i64 = 200_000;
-/// The same as part of the process's time.
-const MIN_PART: f64 = 0.02;
-/// Part of a time in which a function that fills the time is on the stack. V8 leaves the innermost function
-/// out of some samples.
-const NEARLY_ALWAYS: f64 = 0.7;
 /// Steps before the end that are looked at.
 const MAX_STEPS: usize = 100_000;
 
@@ -88,7 +82,7 @@ fn last_function(profile: &ThreadProfile, index: &FrameIndex) -> Option<(usize, 
         }
     }
     let length_us = profile.end_us.saturating_sub(profile.start_us) as f64;
-    let least_us = MIN_IN_FUNCTION_US.max((MIN_PART * length_us) as i64);
+    let least_us = LAST_FUNCTION_US.max((LAST_FUNCTION_PART * length_us) as i64);
     let long = stack.into_iter().zip(times).filter(|(_, (_, filled_us))| *filled_us >= least_us);
     long.map(|(function, (_, us))| (function, us)).next_back()
 }

@@ -2,6 +2,10 @@
 
 use super::culprit;
 use super::evidence::Evidence;
+use super::thresholds::{
+    BLOCKED_PART, IDLE_PART, MOST_OF_CPU, MOST_OF_NATIVE, MOST_OF_OTHERS, NOTICED_IDLE_US,
+    WORK_BESIDE_WAITING,
+};
 use super::words;
 use super::work::work;
 
@@ -12,12 +16,12 @@ pub(super) fn native_threads(evidence: &Evidence<'_>) -> Option<String> {
     let all_us = (cpu.javascript_us + cpu.native_us + cpu.others_us.unwrap_or(0)) as f64;
     let part = cpu.native_us as f64 / all_us.max(1.0);
     // Node's own threads are most of the little that a program does that waits.
-    let is_notable = cpu.native_us as f64 >= (0.15 * evidence.length_us).max(100_000.0);
-    if part < 0.6 || !is_notable {
+    let is_notable = cpu.native_us as f64 >= evidence.noticed_us();
+    if part < MOST_OF_CPU || !is_notable {
         return None;
     }
     let percent = words::percent(part);
-    let is_most = |us: u64| us as f64 >= 0.5 * cpu.native_us as f64;
+    let is_most = |us: u64| us as f64 >= MOST_OF_NATIVE * cpu.native_us as f64;
     let code = evidence.native_code.as_ref().map(|code| match &code.function {
         Some(function) => format!(", mostly {} ({})", code.module, words::shortened(function)),
         None => format!(", mostly {}", code.module),
@@ -49,10 +53,12 @@ pub(super) fn other_programs(evidence: &Evidence<'_>) -> Option<String> {
     let others_us = cpu.others_us?;
     let all_us = (cpu.javascript_us + cpu.native_us + others_us) as f64;
     let part = others_us as f64 / all_us.max(1.0);
-    if part < 0.6 || (others_us as f64) < (0.15 * evidence.length_us).max(100_000.0) {
+    if part < MOST_OF_CPU || (others_us as f64) < evidence.noticed_us() {
         return None;
     }
-    let starter = evidence.starter_of_others.filter(|(_, us)| *us as f64 >= 0.6 * others_us as f64);
+    let starter = evidence
+        .starter_of_others
+        .filter(|(_, us)| *us as f64 >= MOST_OF_OTHERS * others_us as f64);
     let starter = starter.map_or(String::new(), |(process, _)| {
         let name = &evidence.session.processes[process].name;
         format!(", started by {},", words::shortened(name))
@@ -67,7 +73,7 @@ pub(super) fn other_programs(evidence: &Evidence<'_>) -> Option<String> {
 pub(super) fn blocked(evidence: &Evidence<'_>) -> Option<String> {
     let wall = evidence.wall?;
     let part = wall.blocked_us / evidence.length_us.max(1.0);
-    if part < 0.4 {
+    if part < BLOCKED_PART {
         return None;
     }
     let costs = evidence.costs.functions.known();
@@ -95,7 +101,7 @@ fn caller_of_blocked(evidence: &Evidence<'_>, function: usize) -> String {
 pub(super) fn waits(evidence: &Evidence<'_>) -> Option<String> {
     let wall = evidence.wall?;
     let part = wall.idle_us / evidence.length_us.max(1.0);
-    if part < 0.6 || wall.idle_us < 300_000.0 {
+    if part < IDLE_PART || wall.idle_us < NOTICED_IDLE_US {
         return None;
     }
     let waited = format!(
@@ -107,7 +113,7 @@ pub(super) fn waits(evidence: &Evidence<'_>) -> Option<String> {
             _ => "the processes",
         }
     );
-    let has_work = evidence.work_us() >= 0.05 * evidence.length_us;
+    let has_work = evidence.work_us() >= WORK_BESIDE_WAITING * evidence.length_us;
     Some(match work(evidence).filter(|_| has_work) {
         Some(work) => format!("{waited} {work}"),
         None => waited,

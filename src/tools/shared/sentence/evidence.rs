@@ -3,6 +3,8 @@
 use super::culprit::{WorkFacts, work};
 use super::death::{Death, death};
 use super::native_code::{NativeCode, native_code};
+use super::outside::{Outside, outside};
+use super::thresholds::{NOTICED_PART, NOTICED_US};
 use crate::read::load::Loaded;
 use crate::read::originals::source_lines::SourceLines;
 use crate::read::wall::share::Wall;
@@ -41,6 +43,7 @@ pub(crate) struct Evidence<'a> {
     /// Time in which processes were stopped, microseconds.
     pub(super) stopped_us: f64,
     pub(super) work: WorkFacts,
+    pub(super) outside: Outside,
     pub(super) death: Option<Death>,
 }
 
@@ -92,6 +95,7 @@ impl<'a> Evidence<'a> {
             starter_of_others: others.max_by_key(|(_, us)| *us),
             // The system does not count a stop as waiting for a core.
             stopped_us: (times.waiting_us.unwrap_or(0) as f64 - waited_us).max(0.0),
+            outside: outside(session, launchers, index),
             work: work(session, launchers, index, sources),
             death: death(session, index),
         }
@@ -101,6 +105,11 @@ impl<'a> Evidence<'a> {
     pub(super) fn shown(&self) -> impl Iterator<Item = &'a Process> {
         let processes = self.session.processes.iter().zip(self.launchers);
         processes.filter(|(_, is_launcher)| !**is_launcher).map(|(process, _)| process)
+    }
+
+    /// Returns the time of something beside JavaScript that a person notices in this run, microseconds.
+    pub(super) fn noticed_us(&self) -> f64 {
+        (NOTICED_PART * self.length_us).max(NOTICED_US)
     }
 
     /// Returns the work of all processes but launchers, microseconds.

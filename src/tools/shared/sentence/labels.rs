@@ -1,16 +1,9 @@
 //! The label that most of the work was for.
 
 use super::evidence::Evidence;
+use super::thresholds::{ENOUGH_WORK_US, LABEL_PART, MORE_THAN_LABEL, MOST_OF_LABEL, OTHER_LABELS};
 use super::words;
-use super::work::ENOUGH_WORK_US;
 use crate::shared::label_costs::LabelBy;
-
-/// Part of the work that a label needs for the sentence.
-const ENOUGH_PART: f64 = 0.4;
-/// Part of the work that another label, or work without labels, needs for a label to say anything.
-const OTHERS: f64 = 0.02;
-/// Part of a label's work that a function needs to be named.
-const MOST: f64 = 0.3;
 
 /// `61 % of the work is for route /report/:id, mostly renderTable (table.js:12).`
 pub(super) fn labelled(evidence: &Evidence<'_>) -> Option<String> {
@@ -26,14 +19,14 @@ pub(super) fn labelled(evidence: &Evidence<'_>) -> Option<String> {
     let culprit = evidence.work.culprit.as_ref();
     let culprit_part = culprit.map_or(0.0, |culprit| part_of(culprit.work_us));
     if work_us < ENOUGH_WORK_US
-        || part < ENOUGH_PART
-        || others < OTHERS
-        || culprit_part > 1.1 * part
+        || part < LABEL_PART
+        || others < OTHER_LABELS
+        || culprit_part > MORE_THAN_LABEL * part
     {
         return None;
     }
     let hottest = first.hottest();
-    let hottest = hottest.filter(|(_, us)| *us as f64 >= MOST * first.cost.self_us as f64);
+    let hottest = hottest.filter(|(_, us)| *us as f64 >= MOST_OF_LABEL * first.cost.self_us as f64);
     let hottest = hottest.map_or(String::new(), |(function, _)| {
         format!(", mostly {}", words::function(&evidence.index.place(function)))
     });

@@ -7,7 +7,9 @@ mod elsewhere;
 mod evidence;
 mod labels;
 mod native_code;
+mod outside;
 mod rules;
+mod thresholds;
 mod words;
 mod work;
 

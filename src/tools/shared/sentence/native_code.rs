@@ -2,15 +2,11 @@
 
 use rustc_hash::FxHashMap;
 
+use super::thresholds::{MOST_OF_THREADS, NOTABLE_OF_THREADS};
 use crate::shared::frame_index::FrameIndex;
 use crate::shared::native::module::module_of;
 use cpu_prof_core::base::native_code::is_named;
 use cpu_prof_core::profile::session::Session;
-
-/// Part of the time that a module needs to be named.
-const MOST: f64 = 0.5;
-/// Part of the time that a function of the module needs to be named.
-const NOTABLE: f64 = 0.25;
 
 /// What native threads executed most.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +46,7 @@ pub(super) fn native_code(
     }
     let (most, us) =
         modules.into_iter().max_by(|(a, a_us), (b, b_us)| (a_us, b).cmp(&(b_us, a)))?;
-    if (us as f64) < MOST * all_us {
+    if (us as f64) < MOST_OF_THREADS * all_us {
         return None;
     }
     let of_module = functions
@@ -58,7 +54,7 @@ pub(super) fn native_code(
         .filter(|(function, _)| index.is_in_module(**function) && module(**function) == most);
     let largest = of_module.max_by_key(|(function, us)| (**us, **function));
     let named = largest.filter(|(function, us)| {
-        **us as f64 >= NOTABLE * all_us && is_named(place(**function).name)
+        **us as f64 >= NOTABLE_OF_THREADS * all_us && is_named(place(**function).name)
     });
     let function = named.map(|(function, _)| place(*function).name.to_owned());
     Some(NativeCode { module: most.into_owned(), function })

@@ -3,6 +3,7 @@
 use super::elsewhere::{blocked, native_threads, other_programs, waits};
 use super::evidence::Evidence;
 use super::labels::labelled;
+use super::thresholds::{GC_OF_KILLED, HARDLY_RESTED, NEARLY_ONE_CORE, STOPPED_PART, WITHOUT_CORE};
 use super::words;
 use super::work::{collector, work};
 
@@ -52,7 +53,7 @@ fn killed(evidence: &Evidence<'_>) -> Option<String> {
     });
     let after = words::time(death.after_us as f64);
     let gc = evidence.times.gc_us as f64 / evidence.work_us().max(1.0);
-    let gc = if gc >= 0.3 {
+    let gc = if gc >= GC_OF_KILLED {
         format!(" {} of the work is garbage collection.", words::percent(gc))
     } else {
         String::new()
@@ -65,11 +66,11 @@ fn without_core(evidence: &Evidence<'_>) -> Option<Waiting> {
     let waiting_us = evidence.times.waiting_us? as f64;
     let part = waiting_us / (waiting_us + evidence.work_us()).max(1.0);
     let wall = evidence.wall?;
-    if part < 0.3 || wall.waiting_us < (0.15 * evidence.length_us).max(100_000.0) {
+    if part < WITHOUT_CORE || wall.waiting_us < evidence.noticed_us() {
         return None;
     }
     let percent = words::percent(part);
-    if evidence.stopped_us > 0.5 * waiting_us {
+    if evidence.stopped_us > STOPPED_PART * waiting_us {
         let stopped = words::time(evidence.stopped_us);
         let length = words::time(evidence.length_us);
         return Some(Waiting::Most(format!(
@@ -81,9 +82,13 @@ fn without_core(evidence: &Evidence<'_>) -> Option<Waiting> {
     let cpu_us = cpu_us + evidence.starts_us;
     // A run that has not even one core while its threads want some has a rival.
     let cores = cpu_us / (wall.work_us + wall.waiting_us).max(1.0);
-    Some(if cores < 0.9 {
+    Some(if cores < NEARLY_ONE_CORE {
         let rested_us = wall.idle_us + wall.blocked_us;
-        let time = if rested_us < 0.2 * evidence.length_us { "the time" } else { "its busy time" };
+        let time = if rested_us < HARDLY_RESTED * evidence.length_us {
+            "the time"
+        } else {
+            "its busy time"
+        };
         Waiting::Most(format!(
             "{percent} of {time} no core was free for it (other programs, or a limit of the CPU): the \
              numbers below are stretched."

@@ -2,25 +2,26 @@
 
 use super::culprit::Culprit;
 use super::evidence::Evidence;
+use super::thresholds::{
+    ALONE, AS_LARGE, ENOUGH_PART, ENOUGH_SHARES, ENOUGH_START_UP_US, ENOUGH_WORK_US, GC_PART, HALF,
+    LARGE_PART, LOADING_PART, MOST_OF_GC, MOST_OF_OWNER, MOST_OF_START_UP, MOST_SHARES, SHARE,
+    WORTH_A_NAME,
+};
 use super::words;
 use crate::shared::json::ReportCost;
+use crate::shared::native::module::module_of;
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::package::is_users;
 use cpu_prof_core::profile::session::Process;
-
-/// Work that says something about a run, microseconds.
-pub(super) const ENOUGH_WORK_US: f64 = 30_000.0;
-/// Part of the work that a function or an owner needs for the sentence.
-const ENOUGH_PART: f64 = 0.25;
 
 /// `52 % of the work is garbage collection, mostly under buildTable (a.js:3).`
 pub(super) fn collector(evidence: &Evidence<'_>) -> Option<String> {
     let gc_us = evidence.times.gc_us as f64;
     let part = gc_us / evidence.work_us().max(1.0);
-    if part < 0.35 || evidence.work_us() < ENOUGH_WORK_US {
+    if part < GC_PART || evidence.work_us() < ENOUGH_WORK_US {
         return None;
     }
-    let under = evidence.work.collector.filter(|(_, us)| *us as f64 >= 0.5 * gc_us);
+    let under = evidence.work.collector.filter(|(_, us)| *us as f64 >= MOST_OF_GC * gc_us);
     let under = under.map_or(String::new(), |(function, _)| {
         format!(", mostly under {}", words::function(&evidence.index.place(function)))
     });
@@ -39,13 +40,16 @@ pub(super) fn work(evidence: &Evidence<'_>) -> Option<String> {
     if let Some(start) = start_up(evidence).filter(|_| culprit_part < ENOUGH_PART) {
         return Some(start);
     }
+    if let Some(outside) = outside(evidence) {
+        return Some(outside);
+    }
     let is_leading = |us: u64| part_of(us) >= ENOUGH_PART && leads(evidence, us, part_of(us));
     let owner = main_owner(evidence).filter(|(_, us)| is_leading(*us));
     let culprit_owner =
         culprit.and_then(|culprit| evidence.costs.owners.of_function(culprit.function));
-    if let Some((owner, us)) = owner.filter(|(_, us)| part_of(*us) > 0.9 * culprit_part) {
+    if let Some((owner, us)) = owner.filter(|(_, us)| part_of(*us) > AS_LARGE * culprit_part) {
         let is_of_owner = culprit_owner == Some(owner);
-        let inside = culprit.filter(|_| is_of_owner && culprit_part >= 0.3 * part_of(us));
+        let inside = culprit.filter(|_| is_of_owner && culprit_part >= MOST_OF_OWNER * part_of(us));
         let inside =
             inside.map_or(String::new(), |culprit| format!(", mostly {}", what(evidence, culprit)));
         let name = owner_name(owner.0, owner.1);
@@ -60,32 +64,92 @@ pub(super) fn work(evidence: &Evidence<'_>) -> Option<String> {
         let percent = words::percent(part_of(cost.total_us));
         return Some(format!("{percent} of the work is below {place}{package}."));
     }
+    let largest = largest(evidence);
     let (package, cost) = main_package(evidence)?;
-    let loading_part = part_of(evidence.work.loading_us);
-    let largest = match culprit.filter(|_| culprit_part >= 0.05) {
-        Some(culprit) => {
-            let place = words::function(&evidence.index.place(culprit.function));
-            format!("; the largest function, {place}, has {}", words::percent(culprit_part))
-        }
-        None if loading_part >= 0.15 => {
-            let percent = words::percent(loading_part);
-            format!("; of all work {percent} is Node's start and loading modules")
-        }
-        None => String::new(),
-    };
     let of_package = (code_of(package), cost.self_us);
     let shares = shares(evidence);
     let mut firsts = [Some(&of_package), shares.first()].into_iter().flatten();
-    if let Some((name, us)) = firsts.find(|(_, us)| part_of(*us) >= 0.4) {
+    if let Some((name, us)) = firsts.find(|(_, us)| part_of(*us) >= LARGE_PART) {
         return Some(format!(
             "{} of the work is in {name}{largest}.",
             words::percent(part_of(*us))
         ));
     }
-    let shares = shares.iter().filter(|(_, us)| part_of(*us) >= 0.02).take(3);
-    let shares: Vec<String> =
-        shares.map(|(name, us)| format!("{name} {}", words::percent(part_of(*us)))).collect();
-    Some(format!("The work is spread: {}{largest}.", shares.join(", ")))
+    // A list of less than half of the work says little about the work.
+    let mut listed_us = 0;
+    let shares = shares.iter().filter(|(_, us)| part_of(*us) >= SHARE).enumerate();
+    let shares: Vec<String> = shares
+        .take_while(|(number, (_, us))| {
+            let is_needed = *number < ENOUGH_SHARES || part_of(listed_us) < HALF;
+            listed_us += if is_needed { *us } else { 0 };
+            is_needed && *number < MOST_SHARES
+        })
+        .map(|(_, (name, us))| format!("{name} {}", words::percent(part_of(*us))))
+        .collect();
+    (part_of(listed_us) >= HALF)
+        .then(|| format!("The work is spread: {}{largest}.", shares.join(", ")))
+}
+
+/// Returns `; the largest function, parse (a.js:3), has 12 %`, whatever its language.
+fn largest(evidence: &Evidence<'_>) -> String {
+    let part_of = |us: u64| us as f64 / evidence.work_us().max(1.0);
+    let culprit = evidence.work.culprit.as_ref().map(|culprit| (culprit.function, culprit.work_us));
+    let functions = [culprit, evidence.work.largest_native].into_iter().flatten();
+    let largest =
+        functions.max_by_key(|(_, us)| *us).filter(|(_, us)| part_of(*us) >= WORTH_A_NAME);
+    let loading_part = part_of(evidence.work.loading_us);
+    match largest {
+        Some((function, us)) => {
+            let place = native_or_place(evidence, function);
+            format!("; the largest function, {place}, has {}", words::percent(part_of(us)))
+        }
+        None if loading_part >= LOADING_PART => {
+            let percent = words::percent(loading_part);
+            format!("; of all work {percent} is Node's start and loading modules")
+        }
+        None => String::new(),
+    }
+}
+
+/// Returns a function with its place, a native one with its module.
+fn native_or_place(evidence: &Evidence<'_>, function: usize) -> String {
+    let place = evidence.index.place(function);
+    if !evidence.index.is_in_module(function) {
+        return words::function(&place);
+    }
+    format!("{} of {}", words::name(&place), module_of(place.file, place.name))
+}
+
+/// `62 % of the work is native code outside of JavaScript, mostly OpenSSL (rsaz_amm52x20): TLS of createServer
+/// (s.js:2).`
+fn outside(evidence: &Evidence<'_>) -> Option<String> {
+    let outside = &evidence.outside;
+    let part = outside.us as f64 / evidence.work_us().max(1.0);
+    if part < HALF {
+        return None;
+    }
+    let what = match (&outside.module, &outside.function) {
+        (Some(module), Some(function)) => {
+            format!(", mostly {module} ({})", words::shortened(function))
+        }
+        (Some(module), None) => format!(", mostly {module}"),
+        (None, _) => String::new(),
+    };
+    let area = outside.area.map_or(String::new(), |area| {
+        let callback = outside.callback.map_or(String::new(), |function| {
+            let place = words::function(&evidence.index.place(function));
+            format!(" of {}", place.trim_start_matches("callback of "))
+        });
+        format!(": {area}{callback}")
+    });
+    let is_ours = evidence.shown().any(|process| process.node.is_some());
+    let advice = if outside.known_us == 0 && is_ours {
+        " (TLS, HTTP parsing, timers and so on); a recording with --native names it"
+    } else {
+        ""
+    };
+    let percent = words::percent(part);
+    Some(format!("{percent} of the work is native code outside of JavaScript{what}{area}{advice}."))
 }
 
 /// Returns the names of the owners with the work done for them, the most first: microseconds. The packages of
@@ -113,7 +177,7 @@ fn shares(evidence: &Evidence<'_>) -> Vec<(String, u64)> {
 fn leads(evidence: &Evidence<'_>, us: u64, part: f64) -> bool {
     let packages = evidence.costs.owners.list().filter(|((kind, _), _)| *kind == "package");
     let largest_us = packages.map(|(_, cost)| cost.self_us).max().unwrap_or(0);
-    part >= 0.4 || us >= largest_us
+    part >= LARGE_PART || us >= largest_us
 }
 
 /// `71 % of the work is computeDiscount (apollo.js:2), called by resolveCart, in one thread.`
@@ -135,7 +199,7 @@ fn of_culprit(evidence: &Evidence<'_>, culprit: &Culprit, part: f64) -> String {
     let place = place_of(evidence, culprit);
     let function = words::function(&evidence.index.place(culprit.function));
     let of_wall = culprit.critical_us as f64 / evidence.length_us.max(1.0);
-    let is_alone = of_wall > part + 0.1;
+    let is_alone = of_wall > part + ALONE;
     if !is_alone && let Some((names, us)) = &built_ins {
         return format!(
             "{} of the work is {}, called by {function}{owner}{place}.",
@@ -218,7 +282,7 @@ fn owner_name(kind: &str, name: &str) -> String {
 /// Returns the innermost own function with much of the work below, if the run has other own functions that
 /// call it.
 fn own_function(evidence: &Evidence<'_>) -> Option<(usize, ReportCost)> {
-    let least_us = 0.4 * evidence.work_us();
+    let least_us = LARGE_PART * evidence.work_us();
     let trunk = evidence.costs.functions.trunk();
     let is_own = |function: usize| evidence.index.is_users(evidence.index.functions[function].file);
     let known = evidence.costs.functions.known();
@@ -230,8 +294,8 @@ fn own_function(evidence: &Evidence<'_>) -> Option<(usize, ReportCost)> {
 
 /// Returns `, mostly in react-dom` for the package of most of the work.
 fn package_within(evidence: &Evidence<'_>) -> String {
-    let package =
-        main_package(evidence).filter(|(_, cost)| cost.self_us as f64 >= 0.4 * evidence.work_us());
+    let package = main_package(evidence)
+        .filter(|(_, cost)| cost.self_us as f64 >= LARGE_PART * evidence.work_us());
     package.map_or(String::new(), |(package, _)| format!(", mostly in {}", code_of(package)))
 }
 
@@ -256,7 +320,7 @@ fn start_up(evidence: &Evidence<'_>) -> Option<String> {
     let of_launchers_us = all_us - evidence.work_us();
     let start_us = evidence.work.loading_us as f64 + of_launchers_us;
     let part = start_us / all_us.max(1.0);
-    if part < 0.5 || all_us < 20_000.0 {
+    if part < HALF || all_us < ENOUGH_START_UP_US {
         return None;
     }
     let processes = &evidence.session.processes;
@@ -270,7 +334,7 @@ fn start_up(evidence: &Evidence<'_>) -> Option<String> {
             words::time(all_us)
         ));
     }
-    let longest = longest.filter(|(us, _)| *us as f64 >= 0.2 * all_us).map_or(
+    let longest = longest.filter(|(us, _)| *us as f64 >= MOST_OF_START_UP * all_us).map_or(
         String::new(),
         |(us, process)| {
             format!("; {} alone {}", words::shortened(&process.name), words::time(us as f64))
