@@ -38,9 +38,13 @@ function parseFrame(frame, root) {
   const text = 'text' in parts ? parts.text : undefined
   const isWhole = file === '' || /^([a-z]+:|\\\\)/i.test(file)
   const url = isWhole ? file : urlOf(file, root)
-  const place = url === '' && text === undefined ? { lineNumber: -1, columnNumber: -1 } : position(line, column)
+  const place =
+    url === '' && text === undefined ? { lineNumber: -1, columnNumber: -1 } : position(line, column)
   const functionName = name === '(anonymous)' ? '' : name
-  return { callFrame: { functionName, scriptId: String(text ?? (url === '' ? 0 : 1)), url, ...place }, at }
+  return {
+    callFrame: { functionName, scriptId: String(text ?? (url === '' ? 0 : 1)), url, ...place },
+    at,
+  }
 }
 
 /** @param {{ name: string, module?: string, at?: number }} frame */

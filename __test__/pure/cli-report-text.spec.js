@@ -16,7 +16,7 @@ function thread(
   name,
   [startMs, durationMs, javascriptMs, gcMs, nativeMs, idleMs, blockedMs = 0],
 ) {
-  const times = { javascriptMs, gcMs, nativeMs, idleMs, waitingMs: 0, blockedMs }
+  const times = { javascriptMs, gcMs, nativeMs, programMs: 0, idleMs, waitingMs: 0, blockedMs }
   return { threadId, name, startMs, durationMs, ...times, samples: 10 }
 }
 
