@@ -449,6 +449,11 @@ export interface Report {
   /** Sums over all threads, which can exceed `durationMs`. */
   totals: ReportTimes
   /**
+   * The work in native code without any function on the stack, which V8 calls `(program)`: TLS, HTTP parsing, timers.
+   * A part of the processes' `nativeMs`, without launchers. Missing if there is none.
+   */
+  programMs?: number
+  /**
    * The wall time of the whole run, whatever the filter, by what had it. Missing for recordings without
    * the times of samples.
    */
@@ -526,8 +531,6 @@ export interface ReportTimes {
   javascriptMs: number
   /** In native functions (`JSON.parse`, a regular expression), and in native code that no function called. */
   nativeMs: number
-  /** The part of `nativeMs` without any function on the stack, which V8 calls `(program)`: TLS, HTTP parsing, timers. */
-  programMs: number
   /** In V8's garbage collector, while it stopped the thread. */
   gcMs: number
   /**

@@ -455,7 +455,7 @@ const PROGRAMS = {
       },
     ],
     sentence:
-      '40 % of the work is a function without a name of ejs (VM86:3, compiled by ejs.js), called by render.',
+      '40 % of the work is a function without a name of ejs (VM86:3, run by ejs.js), called by render.',
   },
   'packages of one scope with most of the work': {
     recordings: [{ spans: ofPackages(['@a/w', '@a/x', '@a/y', '@a/z', 'd', 'e', 'f', 'g']) }],

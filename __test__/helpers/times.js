@@ -105,7 +105,10 @@ function computeCosts(file) {
       for (let node = nodes.get(id); node; node = node.parent) {
         const { functionName, url = '', lineNumber = -1, columnNumber = -1 } = node.callFrame
         if (META.test(functionName)) continue
-        const place = [url, lineNumber + 1, columnNumber + 1]
+        // Texts that a program compiled are known by their ids alone.
+        const isText = url === '' && Number(node.callFrame.scriptId) > 0 && lineNumber >= 0
+        const file = isText ? textOf(node.callFrame.scriptId) : url
+        const place = [file, lineNumber + 1, columnNumber + 1]
         const key = [functionName || '(anonymous)', ...place].join('|')
         const cost = costs.get(key) ?? { selfMs: 0, totalMs: 0 }
         if (node.id === id) cost.selfMs += ms
@@ -118,6 +121,9 @@ function computeCosts(file) {
   return costs
 }
 
+/** @param {number | string} id */
+const textOf = (id) => `text ${id}`
+
 /** Compares floating-point sums of exact microseconds. @param {number} a @param {number} b */
 function assertSame(a, b, what = '') {
   assert.ok(Math.abs(a - b) < 0.001, `${what}: ${a} is not ${b}`)
@@ -129,9 +135,9 @@ function assertSame(a, b, what = '') {
  */
 function assertFunctions({ functions }, expected) {
   const seen = new Set()
-  for (const { name, file, line, column, selfMs, totalMs } of functions) {
+  for (const { name, file, line, column, scriptId, selfMs, totalMs } of functions) {
     const url = file.startsWith('/') ? `file://${file}` : file
-    const key = [name, url, line, column].join('|')
+    const key = [name, scriptId === undefined ? url : textOf(scriptId), line, column].join('|')
     const cost = expected.get(key)
     assert.ok(cost, `${key} is not in the profile`)
     assertSame(selfMs, cost.selfMs, key)

@@ -16,7 +16,7 @@ function thread(
   name,
   [startMs, durationMs, javascriptMs, gcMs, nativeMs, idleMs, blockedMs = 0],
 ) {
-  const times = { javascriptMs, gcMs, nativeMs, programMs: 0, idleMs, waitingMs: 0, blockedMs }
+  const times = { javascriptMs, gcMs, nativeMs, idleMs, waitingMs: 0, blockedMs }
   return { threadId, name, startMs, durationMs, ...times, samples: 10 }
 }
 
@@ -53,7 +53,6 @@ function exampleReport() {
       ...{
         javascriptMs: 5000,
         nativeMs: 20,
-        programMs: 0,
         gcMs: 100,
         waitingMs: 0,
         blockedMs: 600,
@@ -175,7 +174,7 @@ test('threads that do not fit are counted', () => {
 test('the process of a worker is named where its main thread has no row', () => {
   const report = exampleReport()
   const [first, second] = report.processes
-  const idle = { ...first.threads[0], javascriptMs: 0, gcMs: 0, nativeMs: 0, programMs: 0 }
+  const idle = { ...first.threads[0], javascriptMs: 0, gcMs: 0, nativeMs: 0 }
   report.processes = [{ ...first, cpu: undefined, threads: [idle, first.threads[1]] }, second]
   const text = renderText(report, { ...VIEW, by: 'thread', top: 2 })
   assert.match(text, /\n {2}nx run-many worker 1: plugin\.js \(41\) /)

@@ -11,15 +11,7 @@ const { messages } = require('../helpers/messages.js')
 
 /** @typedef {import('../../cli/live/follower.js').LiveView} LiveView */
 
-const NO_TIMES = {
-  javascriptMs: 0,
-  nativeMs: 0,
-  programMs: 0,
-  gcMs: 0,
-  waitingMs: 0,
-  blockedMs: 0,
-  idleMs: 0,
-}
+const NO_TIMES = { javascriptMs: 0, nativeMs: 0, gcMs: 0, waitingMs: 0, blockedMs: 0, idleMs: 0 }
 const SMALL = { columns: 80, rows: 24, colours: false }
 
 /** @param {string} name @param {number} selfMs @param {number} [totalMs] */

@@ -57,6 +57,8 @@ const TIMES = {
 /** The package of code outside of packages. */
 const OWN_CODE = '(own code)'
 /** Packages of code that a program did not choose to run. */
+/** Part of the work that native code without a function needs for a row. */
+const NOTABLE = 0.05
 /** The place of native code that no function called. */
 const OUTSIDE = 'outside of JavaScript'
 const BUILT_IN = new Set(['node:', '(native)'])
@@ -247,9 +249,9 @@ function withColumns(functions) {
 }
 
 /** Returns a row for native code without a function, which can be most of the work. @param {Report} report */
-function stateRows({ processes }) {
-  const threads = processes.filter(({ launcher }) => !launcher).flatMap(({ threads }) => threads)
-  const ms = sum(threads.map(({ programMs }) => programMs))
+function stateRows(report) {
+  const { programMs: ms = 0 } = report
+  if (ms < NOTABLE * workMs(report)) return []
   const place = { file: OUTSIDE, line: 0, column: 0, package: '(native)', trunk: false }
   const times = { selfMs: ms, totalMs: ms, blockedMs: 0, waitingMs: 0, criticalMs: 0 }
   return [{ name: '(program)', ...place, ...times, needsColumn: false }]

@@ -24,6 +24,12 @@ pub(super) struct Report<'a> {
     pub conditions: Vec<ReportCondition<'a>>,
     pub duration_ms: f64,
     pub totals: ReportTimes,
+    #[serde(
+        rename = "programMs",
+        serialize_with = "as_optional_ms",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub program_us: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wall: Option<ReportWall>,
     pub chain: Vec<ReportChainPart<'a>>,

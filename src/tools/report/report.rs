@@ -118,7 +118,9 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
         }
     });
     let processes: Vec<_> = processes.collect();
-    let sentence = sentence(&Evidence::of(loaded, &launchers, &index, &costs, &sums, &mut sources));
+    let evidence = Evidence::of(loaded, &launchers, &index, &costs, &sums, &mut sources);
+    let program_us = Some(evidence.program_us()).filter(|us| *us > 0);
+    let sentence = sentence(&evidence);
     let label_keys = costs.labels.keys();
     let main_key = || label_keys.first().map(|key| LabelBy::Key((*key).to_owned()));
     let by_label = options.by_label.clone().or_else(main_key).unwrap_or(LabelBy::Set);
@@ -132,6 +134,7 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
         conditions: met_conditions(session),
         duration_ms: to_ms(session.length_us()),
         totals,
+        program_us,
         wall: loaded.wall.as_ref().map(|(wall, _)| ReportWall::of(wall)),
         chain: loaded.wall.iter().flat_map(|(_, chain)| chain).map(ReportChainPart::of).collect(),
         processes,

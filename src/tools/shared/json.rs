@@ -43,8 +43,6 @@ pub(crate) struct ReportTimes {
     pub javascript_us: u64,
     #[serde(rename = "nativeMs", serialize_with = "as_ms")]
     pub native_us: u64,
-    #[serde(rename = "programMs", serialize_with = "as_ms")]
-    pub program_us: u64,
     #[serde(rename = "gcMs", serialize_with = "as_ms")]
     pub gc_us: u64,
     /// None if the system does not tell how long a thread waits for a core.

@@ -15,10 +15,7 @@ pub(crate) fn thread_times(thread: &Thread, index: &FrameIndex) -> ReportTimes {
             FrameKind::Function(_) => &mut times.javascript_us,
             FrameKind::Idle => &mut times.idle_us,
             FrameKind::Gc => &mut times.gc_us,
-            FrameKind::Program => {
-                times.program_us = times.program_us.saturating_add(of_node.self_us);
-                &mut times.native_us
-            }
+            FrameKind::Program => &mut times.native_us,
             FrameKind::Unrecorded => continue,
         };
         *sum = sum.saturating_add(of_node.self_us);
@@ -44,7 +41,6 @@ pub(crate) fn sum_of_times(list: impl Iterator<Item = ReportTimes>) -> ReportTim
     list.fold(ReportTimes::default(), |sum, times| ReportTimes {
         javascript_us: sum.javascript_us.saturating_add(times.javascript_us),
         native_us: sum.native_us.saturating_add(times.native_us),
-        program_us: sum.program_us.saturating_add(times.program_us),
         gc_us: sum.gc_us.saturating_add(times.gc_us),
         waiting_us: known(sum.waiting_us, times.waiting_us),
         blocked_us: known(sum.blocked_us, times.blocked_us),

@@ -107,6 +107,11 @@ impl<'a> Evidence<'a> {
         processes.filter(|(_, is_launcher)| !**is_launcher).map(|(process, _)| process)
     }
 
+    /// Returns the work of JavaScript threads without any function on the stack, microseconds.
+    pub(crate) fn program_us(&self) -> u64 {
+        self.outside.program_us
+    }
+
     /// Returns the time of something beside JavaScript that a person notices in this run, microseconds.
     pub(super) fn noticed_us(&self) -> f64 {
         (NOTICED_PART * self.length_us).max(NOTICED_US)

@@ -38,6 +38,8 @@ const AREAS: [(&str, &[&str], &[&str]); 7] = [
 pub(super) struct Outside {
     /// All of it, microseconds.
     pub us: u64,
+    /// The part without any function on the stack, which V8 calls `(program)`: microseconds.
+    pub program_us: u64,
     /// The part with a known stack, microseconds.
     pub known_us: u64,
     /// The module or library with most of the work.
@@ -76,6 +78,7 @@ pub(super) fn outside(session: &Session, launchers: &[bool], index: &FrameIndex)
                 FrameKind::Function(function) => function,
                 FrameKind::Program => {
                     found.us = found.us.saturating_add(us);
+                    found.program_us = found.program_us.saturating_add(us);
                     return above;
                 }
                 FrameKind::Idle | FrameKind::Gc | FrameKind::Unrecorded => return above,

@@ -28,7 +28,7 @@ pub(super) fn count(count: usize, one: &str, many: &str) -> String {
 }
 
 /// Returns `parse (parser.ts:88)`, `cloneDeep of lodash (lodash.js:9)`, or `JSON.parse` for a function without
-/// a file. A function of a text is `render (VM86:1, compiled by ejs.js)`.
+/// a file. A function of a text is `render (VM86:1, run by ejs.js)`.
 pub(super) fn function(place: &ReportPlace<'_>) -> String {
     let name = match place.name {
         "(anonymous)" => "a function without a name".to_owned(),
@@ -49,11 +49,11 @@ pub(super) fn function(place: &ReportPlace<'_>) -> String {
         package => format!(" of {package}"),
     };
     if place.text > 0 {
-        let compiler = match file.trim_end_matches(EVALUATED).trim_end() {
+        let runner = match file.trim_end_matches(EVALUATED).trim_end() {
             "" => String::new(),
-            file => format!(", compiled by {}", shortened(file)),
+            file => format!(", run by {}", shortened(file)),
         };
-        return format!("{name}{package} (VM{}{line}{compiler})", place.text);
+        return format!("{name}{package} (VM{}{line}{runner})", place.text);
     }
     format!("{name}{package} ({}{line})", shortened(file))
 }
@@ -113,7 +113,7 @@ mod tests {
             "a function without a name (a.js:2)"
         );
         let text = |file| ReportPlace { text: 86, ..place("f", file, "(own code)") };
-        assert_eq!(function(&text("/r/a.js (eval)")), "f (VM86:2, compiled by a.js)");
+        assert_eq!(function(&text("/r/a.js (eval)")), "f (VM86:2, run by a.js)");
         assert_eq!(function(&text("(eval)")), "f (VM86:2)");
         assert_eq!(shortened(&"x".repeat(200)).chars().count(), 60);
     }
