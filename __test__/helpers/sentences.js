@@ -411,7 +411,7 @@ const PROGRAMS = {
     ],
     sentence:
       '87 % of the work is native code outside of JavaScript (TLS, HTTP parsing, timers and so on); ' +
-      'a recording with --native names it.',
+      'on Linux, a recording with --native names it.',
   },
   'native code that no function called, by its module and purpose': {
     recordings: [

@@ -144,7 +144,7 @@ fn outside(evidence: &Evidence<'_>) -> Option<String> {
     });
     let is_ours = evidence.shown().any(|process| process.node.is_some());
     let advice = if outside.known_us == 0 && is_ours {
-        " (TLS, HTTP parsing, timers and so on); a recording with --native names it"
+        " (TLS, HTTP parsing, timers and so on); on Linux, a recording with --native names it"
     } else {
         ""
     };
