@@ -9,6 +9,9 @@ const zlib = require('node:zlib')
 /** Frames that V8 adds for its own work. */
 const META = /^\((root|program|idle|garbage collector)\)$/
 
+/** States that V8 has, and Bun has not. */
+const STATE = /^\((program|garbage collector)\)$/
+
 /** @typedef {{ selfMs: number, totalMs: number }} Cost */
 /** @typedef {{ id: number, us: number }} Sample a node, and the time at which its stack was taken */
 
@@ -95,6 +98,8 @@ function computeCosts(file) {
   /** @type {Map<string, Cost>} */
   const costs = new Map()
   for (const { nodes, samples, endUs } of readProfiles(file)) {
+    // Built-in functions of Bun have scripts, too.
+    const isOfV8 = [...nodes.values()].some((node) => STATE.test(node.callFrame.functionName))
     const first = samples[0]?.us
     const last = samples.at(-1)?.us ?? 0
     // A last sample that is later than the end gets the average duration.
@@ -106,7 +111,8 @@ function computeCosts(file) {
         const { functionName, url = '', lineNumber = -1, columnNumber = -1 } = node.callFrame
         if (META.test(functionName)) continue
         // Texts that a program compiled are known by their ids alone.
-        const isText = url === '' && Number(node.callFrame.scriptId) > 0 && lineNumber >= 0
+        const isText =
+          isOfV8 && url === '' && Number(node.callFrame.scriptId) > 0 && lineNumber >= 0
         const file = isText ? textOf(node.callFrame.scriptId) : url
         const place = [file, lineNumber + 1, columnNumber + 1]
         const key = [functionName || '(anonymous)', ...place].join('|')

@@ -6,7 +6,7 @@ use cpu_prof_core::format::url::file_path;
 use cpu_prof_core::profile::frame::{CallFrame, FrameOrigin};
 use cpu_prof_core::profile::frame_table::FrameTable;
 use cpu_prof_core::profile::package::{is_built_in, package_of};
-use cpu_prof_core::profile::session::{Session, Thread};
+use cpu_prof_core::profile::session::{Process, Session, Thread};
 
 /// Gives each text the file whose code calls it most of the time: what compiles a text mostly runs it.
 pub(in crate::read) fn find_compilers(session: &mut Session) {
@@ -14,10 +14,26 @@ pub(in crate::read) fn find_compilers(session: &mut Session) {
     if !frames.list().iter().any(CallFrame::is_unnamed_text) {
         return;
     }
-    // Script ids are those of a thread.
-    for thread in processes.iter_mut().flat_map(|process| &mut process.threads) {
-        name_texts(thread, frames);
+    for process in processes {
+        if !is_of_v8(process, frames) {
+            continue;
+        }
+        // Script ids are those of a thread.
+        for thread in &mut process.threads {
+            name_texts(thread, frames);
+        }
     }
+}
+
+/// Returns whether V8 ran a process. In profiles of Bun, built-in functions have a script, too; it knows no states.
+fn is_of_v8(process: &Process, frames: &FrameTable) -> bool {
+    let nodes = process.threads.iter().flat_map(|thread| &thread.profiles);
+    let mut frames =
+        nodes.flat_map(|profile| &profile.nodes).map(|node| &frames.list()[node.frame as usize]);
+    let is_state = |frame: &CallFrame| {
+        frame.is_meta() && matches!(&*frame.function_name, "(program)" | "(garbage collector)")
+    };
+    process.node.is_some() || frames.any(is_state)
 }
 
 fn name_texts(thread: &mut Thread, frames: &mut FrameTable) {
@@ -80,7 +96,6 @@ fn has_file(frame: &CallFrame) -> bool {
 mod tests {
     use super::*;
     use cpu_prof_core::format::url::frame_path;
-    use cpu_prof_core::profile::session::Process;
     use cpu_prof_core::profile::session::thread_profile::{NONE, ProfileNode, ThreadProfile};
 
     /// Returns a thread with call paths of URLs and script ids, and the time of each path's end in microseconds.
@@ -133,7 +148,11 @@ mod tests {
         );
         // In another thread, the id is another script's.
         let other = thread(&mut session.frames, &[(&[own, ("", 7)], 1)]);
-        session.processes.push(Process { threads: vec![main, other], ..Process::default() });
+        let threads = vec![main, other];
+        session.processes.push(Process { threads, ..Process::default() });
+        find_compilers(&mut session);
+        assert_eq!(innermost(&session, 1), [""]);
+        session.processes[0].node = Some("v24.0.0".into());
         find_compilers(&mut session);
         let (worker, own) = ("/r/node_modules/workerpool/worker.js (eval)", "/r/a.js (eval)");
         assert_eq!(innermost(&session, 0), [worker, worker, own, worker, "(eval)", own, ""]);
