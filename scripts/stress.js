@@ -87,7 +87,7 @@ async function runOne(flags, [file, ...args], settings) {
   const options = /** @type {const} */ ({
     // For Node's own profiles.
     cwd: traces,
-    env: { PATH: process.env.PATH, CPU_PROF_DIR: traces, ...settings },
+    env: { PATH: process.env.PATH, TMPDIR: dir, CPU_PROF_DIR: traces, ...settings },
     timeout: TIMEOUT_MS,
     killSignal: 'SIGKILL',
   })

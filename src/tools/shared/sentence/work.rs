@@ -143,13 +143,16 @@ fn outside(evidence: &Evidence<'_>) -> Option<String> {
         format!(": {area}{callback}")
     });
     let is_ours = evidence.shown().any(|process| process.node.is_some());
-    let advice = if outside.known_us == 0 && is_ours {
-        " (TLS, HTTP parsing, timers and so on); on Linux, a recording with --native names it"
-    } else {
-        ""
+    let end = match outside.known_us {
+        0 if is_ours => {
+            " (TLS, HTTP parsing, timers and so on); on Linux, a recording with --native names it"
+                .to_owned()
+        }
+        0 => largest(evidence),
+        _ => String::new(),
     };
     let percent = words::percent(part);
-    Some(format!("{percent} of the work is native code outside of JavaScript{what}{area}{advice}."))
+    Some(format!("{percent} of the work is native code outside of JavaScript{what}{area}{end}."))
 }
 
 /// Returns the names of the owners with the work done for them, the most first: microseconds. The packages of
