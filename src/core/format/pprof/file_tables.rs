@@ -4,6 +4,7 @@ use prost::Message;
 use prost::encoding::decode_varint;
 use rustc_hash::FxHashMap;
 
+use super::comments;
 use super::message::{
     PprofFunction, PprofLabel, PprofLine, PprofLocation, PprofSample, PprofValueType, field,
 };
@@ -87,6 +88,11 @@ impl<'a> FileTables<'a> {
             all.comments.push(all.string(comment)?);
         }
         Ok(all)
+    }
+
+    /// Returns whether this project wrote the file.
+    pub(super) fn is_ours(&self) -> bool {
+        self.comments.first().is_some_and(|comment| comments::is_ours(comment))
     }
 
     /// Returns a text, cut as names are: thousands of functions can have the same text of a gigabyte.

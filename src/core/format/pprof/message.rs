@@ -113,10 +113,13 @@ pub(super) mod field {
     pub(in super::super) const LOCATION: u32 = 4;
     pub(in super::super) const FUNCTION: u32 = 5;
     pub(in super::super) const STRING: u32 = 6;
+    pub(in super::super) const DROPPED_FRAMES: u32 = 7;
+    pub(in super::super) const KEPT_FRAMES: u32 = 8;
     pub(in super::super) const TIME_NANOS: u32 = 9;
     pub(in super::super) const DURATION_NANOS: u32 = 10;
     pub(in super::super) const PERIOD_TYPE: u32 = 11;
     pub(in super::super) const PERIOD: u32 = 12;
     pub(in super::super) const COMMENT: u32 = 13;
     pub(in super::super) const DEFAULT_SAMPLE_TYPE: u32 = 14;
+    pub(in super::super) const DOCUMENTATION: u32 = 15;
 }

@@ -6,6 +6,7 @@ mod fields;
 mod file_tables;
 mod message;
 pub mod read;
+pub mod recognize;
 mod samples;
 mod thread_tree;
 mod values;

@@ -2,38 +2,38 @@
 
 use std::io::Read;
 
-use super::comments;
 use super::contents::PprofContents;
 use super::file_tables::{FileTables, decode, samples};
 use super::samples::SampleReader;
 use super::values::{SampleType, ValueMeaning};
 use crate::profile::session::thread_profile::ReadScope;
 
-/// How many bytes at the start of a file tell whether it is pprof.
-pub const START_BYTES: usize = 64;
 /// The largest file that is read: bytes, uncompressed.
 const MAX_BYTES: u64 = if cfg!(test) { 1 << 20 } else { 1 << 30 };
-
-/// Returns whether a file begins as pprof, uncompressed. No text does: all encoders begin with a sample
-/// type, whose bytes have no place in JSON.
-pub fn is_pprof(start: &[u8]) -> bool {
-    // The field 1 with a short length, then a name or a unit.
-    const KINDS: [u8; 2] = [0x08, 0x10];
-    matches!(start, [0x0a, 2..=22, kind, ..] if KINDS.contains(kind))
-}
 
 /// Reads a file, uncompressed, of this name. The error ends a sentence that begins with the file.
 pub fn read(file: impl Read, name: &str, scope: ReadScope) -> Result<PprofContents, String> {
     if (scope.from_us, scope.to_us) != (i64::MIN, i64::MAX) {
         return Err("pprof has no time line: read the file without limits of time".to_owned());
     }
+    read_bytes(&bytes_of(file)?, name, scope)
+}
+
+/// Returns whether a file that is pprof was converted by this project.
+pub fn is_ours(file: impl Read) -> bool {
+    let bytes = bytes_of(file);
+    bytes.is_ok_and(|bytes| FileTables::read(&bytes).is_ok_and(|tables| tables.is_ours()))
+}
+
+/// Returns all bytes of a file, uncompressed.
+fn bytes_of(file: impl Read) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let read = file.take(MAX_BYTES + 1).read_to_end(&mut bytes);
     read.map_err(|error| format!("the pprof file cannot be read to its end: {error}"))?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(format!("the pprof file has more than {} MB, uncompressed", MAX_BYTES >> 20));
     }
-    read_bytes(&bytes, name, scope)
+    Ok(bytes)
 }
 
 /// Reads the bytes of a file.
@@ -43,7 +43,7 @@ pub fn read_bytes(bytes: &[u8], name: &str, scope: ReadScope) -> Result<PprofCon
         profile.types.iter().map(|of| profile.sample_type(of)).collect::<Result<_, _>>()?;
     let period_type = profile.sample_type(&profile.period_type)?;
     let period = (profile.period, &period_type);
-    let is_ours = profile.comments.first().is_some_and(|comment| comments::is_ours(comment));
+    let is_ours = profile.is_ours();
     let default = profile.string(profile.default_type)?;
     let meaning = ValueMeaning::of(&types, &default, period, is_ours)?;
     let mut reader = SampleReader::new(&profile, bytes, meaning, is_ours)?;

@@ -204,10 +204,18 @@ impl<'a> SampleReader<'a> {
             self.threads.insert(ThreadKey::default(), ThreadTree::new());
         }
         let profile = self.profile;
-        let (start_us, least_us) = (profile.time_nanos / 1000, profile.duration_nanos / 1000);
-        let least_us = if self.is_ours { 0 } else { least_us };
+        let start_us = profile.time_nanos / 1000;
+        let length_us = u64::try_from(profile.duration_nanos / 1000).unwrap_or(0);
+        // A file has one length for all of its threads.
+        let longest = (0..self.threads.len()).max_by_key(|index| self.threads[*index].all_us());
+        // Other tools count no samples of time in which nothing worked. We do: what our samples lack was
+        // not recorded.
+        if let Some(index) = longest.filter(|_| !self.is_ours) {
+            self.threads[index].rest(length_us);
+        }
         let mut processes: IndexMap<(i64, i64), Process, FxBuildHasher> = IndexMap::default();
-        for (key, tree) in self.threads {
+        for (index, (key, tree)) in self.threads.into_iter().enumerate() {
+            let least_us = if Some(index) == longest { length_us } else { 0 };
             let text = |index: i64| profile.string(index).ok().filter(|text| !text.is_empty());
             let process = processes.entry((key.process, key.pid)).or_insert_with(|| {
                 let name = text(key.process).unwrap_or_else(|| file_name.to_owned());

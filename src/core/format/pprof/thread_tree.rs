@@ -93,9 +93,25 @@ impl ThreadTree {
         }
     }
 
+    /// Returns the sum of all times, microseconds.
+    pub(super) fn all_us(&self) -> u64 {
+        let all = self.profile.times.iter().map(|times| micros(*times).all_us());
+        all.fold(0, u64::saturating_add)
+    }
+
+    /// Makes the thread idle for the rest of `length_us`, which no sample has.
+    pub(super) fn rest(&mut self, length_us: u64) {
+        let rest_us = length_us.saturating_sub(self.all_us());
+        if rest_us > 0 {
+            let node = self.node([FrameTable::IDLE].into_iter(), NO_LABELS);
+            let self_us = &mut self.profile.times_mut(node).self_us;
+            *self_us = self_us.saturating_add(rest_us.saturating_mul(1000));
+        }
+    }
+
     /// Returns the profile, which starts at `start_us` and lasts as long as all of its times, or
-    /// `least_us`.
-    pub(super) fn finish(self, start_us: i64, least_us: i64, scope: ReadScope) -> ThreadProfile {
+    /// `least_us`: what is left of these is the time of no stack.
+    pub(super) fn finish(self, start_us: i64, least_us: u64, scope: ReadScope) -> ThreadProfile {
         let Self { mut profile, labelled, lines, .. } = self;
         if !labelled.is_empty() {
             profile.labels.resize(profile.nodes.len(), NO_LABELS);
@@ -105,8 +121,7 @@ impl ThreadTree {
         }
         let mut all_us: u64 = 0;
         for times in &mut profile.times {
-            let NodeTimes { self_us, blocked_us, waiting_us, .. } = times;
-            [self_us, blocked_us, waiting_us].into_iter().for_each(|time| *time /= 1000);
+            *times = micros(*times);
             all_us = all_us.saturating_add(times.all_us());
             profile.tells_blocked |= times.blocked_us > 0;
             profile.tells_waiting |= times.waiting_us > 0;
@@ -117,9 +132,13 @@ impl ThreadTree {
         // Steps tell what ran at one time, which the sums of a file do not.
         if scope.samples && !scope.steps {
             lay_out(&mut profile, start_us);
+            if least_us > all_us {
+                let time_us = start_us.saturating_add_unsigned(all_us);
+                let position = SourcePosition::default();
+                profile.samples.push(ProfileSample { time_us, node: NONE, position });
+            }
         }
-        let all_us = i64::try_from(all_us).unwrap_or(i64::MAX);
-        let end_us = start_us.saturating_add(all_us.max(least_us));
+        let end_us = start_us.saturating_add_unsigned(all_us.max(least_us));
         (profile.start_us, profile.end_us) = (start_us, end_us);
         profile.recorded_us = (start_us, end_us);
         profile.has_ended = true;
@@ -127,6 +146,17 @@ impl ThreadTree {
             profile.lines = Vec::new();
         }
         profile
+    }
+}
+
+/// Returns times that are given in nanoseconds in microseconds.
+fn micros(times: NodeTimes) -> NodeTimes {
+    let NodeTimes { self_us, blocked_us, waiting_us, critical_us } = times;
+    NodeTimes {
+        self_us: self_us / 1000,
+        blocked_us: blocked_us / 1000,
+        waiting_us: waiting_us / 1000,
+        critical_us,
     }
 }
 
