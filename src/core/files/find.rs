@@ -15,7 +15,17 @@ use crate::base::system::files::{FileId, identify_target};
 /// Only files with the extension of a trace are taken from a folder. Hidden files, hidden folders and
 /// `node_modules` are skipped.
 pub fn find(paths: &[PathBuf]) -> (Vec<Input>, Vec<Failed>) {
-    let mut search = FileSearch::default();
+    find_also(paths, |_| false)
+}
+
+/// Returns the files that `find` returns, and the other files in folders that `is_input` takes by their
+/// contents.
+pub fn find_also(
+    paths: &[PathBuf],
+    is_input: impl Fn(&Input) -> bool,
+) -> (Vec<Input>, Vec<Failed>) {
+    let (inputs, failed) = (Vec::new(), Vec::new());
+    let mut search = FileSearch { inputs, failed, group: 0, seen: HashSet::new(), is_input };
     for (group, path) in paths.iter().enumerate() {
         search.group = group;
         match fs::metadata(path) {
@@ -27,16 +37,17 @@ pub fn find(paths: &[PathBuf]) -> (Vec<Input>, Vec<Failed>) {
     (search.inputs, search.failed)
 }
 
-#[derive(Default)]
-struct FileSearch {
+struct FileSearch<F> {
     inputs: Vec<Input>,
     failed: Vec<Failed>,
     /// Index of the given path.
     group: usize,
     seen: HashSet<FileId>,
+    /// Whether a file whose name is not that of a trace is an input.
+    is_input: F,
 }
 
-impl FileSearch {
+impl<F: Fn(&Input) -> bool> FileSearch<F> {
     fn folder(&mut self, folder: &Path) {
         let entries =
             fs::read_dir(folder).and_then(|entries| entries.collect::<io::Result<Vec<_>>>());
@@ -60,8 +71,18 @@ impl FileSearch {
                     Ok(metadata) => self.file(&path, &metadata, false),
                     Err(error) => self.fail(&path, &error),
                 }
+            } else if let Some(input) = self.other_input(&path) {
+                self.add(input);
             }
         }
+    }
+
+    /// Returns a file of a folder that is an input by its contents.
+    fn other_input(&self, path: &Path) -> Option<Input> {
+        let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+        let (path, group) = (path.to_owned(), self.group);
+        let input = Input { path, bytes: metadata.len(), is_named: false, group };
+        (self.is_input)(&input).then_some(input)
     }
 
     fn file(&mut self, path: &Path, metadata: &fs::Metadata, is_named: bool) {
@@ -70,13 +91,15 @@ impl FileSearch {
             self.failed.push(Failed { path: path.to_owned(), reason });
             return;
         }
-        match identify_target(path) {
-            Ok((id, bytes)) if self.seen.insert(id) => {
-                let (path, group) = (path.to_owned(), self.group);
-                self.inputs.push(Input { path, bytes, is_named, group });
-            }
+        self.add(Input { path: path.to_owned(), bytes: 0, is_named, group: self.group });
+    }
+
+    /// Adds a file, unless it is known by another path.
+    fn add(&mut self, input: Input) {
+        match identify_target(&input.path) {
+            Ok((id, bytes)) if self.seen.insert(id) => self.inputs.push(Input { bytes, ..input }),
             Ok(_) => {}
-            Err(error) => self.fail(path, &error),
+            Err(error) => self.fail(&input.path, &error),
         }
     }
 
@@ -90,7 +113,7 @@ impl FileSearch {
 }
 
 /// Endings of files in folders that are inputs, without `.gz`.
-const ENDINGS: [&str; 5] = [".json", ".trace", ".cpuprofile", ".pb", ".pprof"];
+const ENDINGS: [&str; 6] = [".json", ".trace", ".cpuprofile", ".pb", ".pprof", ".prof"];
 
 /// Returns whether an entry of a folder is left out, with all below it.
 pub fn is_left_out(name: &str) -> bool {
@@ -157,6 +180,21 @@ mod tests {
         assert_eq!(inputs[0].bytes, 2);
         let reason = "it does not exist".to_owned();
         assert_eq!(failed, [Failed { path: at("missing"), reason }]);
+    }
+
+    #[test]
+    fn other_names_in_folders_are_inputs_by_their_contents() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        for name in ["a.json", "cpu.out", "profile", "notes.txt", ".hidden"] {
+            fs::write(at(name), name).unwrap();
+        }
+        std::os::unix::fs::symlink(at("profile"), at("same")).unwrap();
+        let is_input = |input: &Input| !input.path.ends_with("notes.txt");
+        let (inputs, failed) = find_also(&[dir.path().into()], is_input);
+        let names: Vec<_> = inputs.iter().map(|input| input.path.file_name().unwrap()).collect();
+        assert_eq!(names, ["a.json", "cpu.out", "profile"]);
+        assert!(inputs.iter().all(|input| input.bytes > 0 && !input.is_named) && failed.is_empty());
     }
 
     #[test]

@@ -6,8 +6,7 @@ use serde::Serialize;
 
 use super::contents::{contents, unreadable};
 use super::events::Contents;
-use crate::read::pprof::is_pprof;
-use cpu_prof_core::files::find::find;
+use crate::read::pprof::{find, is_pprof};
 use cpu_prof_core::files::input::{Failed, Input, lossy};
 use cpu_prof_core::format::trace::check::problems::{Problem, Problems, Severity};
 

@@ -151,7 +151,7 @@ impl RecentTrace {
             times: None,
             is_damaged: false,
             unreadable_events,
-            note: None,
+            notes: Vec::new(),
         };
         ReadFile { contents, frames: needed.frames, labels, script_maps }
     }

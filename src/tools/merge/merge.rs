@@ -16,9 +16,9 @@ use super::output::merge_output::MergeOutput;
 use super::output::slice::OutputSlice;
 use super::recordings::add_process;
 use super::result::{MergeError, MergeResult};
+use crate::read::pprof::find;
 use crate::read::slice::FoundSlice;
 use crate::read::time_line::find_times;
-use cpu_prof_core::files::find::find;
 
 /// Merges files and folders of files into `output`. A failed merge leaves nothing there.
 pub(crate) fn merge(

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
+use super::pprof::beside::RecordedTime;
 use super::pprof::{self, is_pprof, open_as_trace};
 use cpu_prof_core::files::input::Input;
 use cpu_prof_core::format::cpuprofile::read::CpuProfileReader;
@@ -49,23 +50,25 @@ pub(crate) struct FileContents {
     pub is_damaged: bool,
     /// Count of profile events that could not be read.
     pub unreadable_events: u64,
-    /// What the user should know about the file; none if nothing.
-    pub note: Option<&'static str>,
+    /// What the user should know about the file.
+    pub notes: Vec<String>,
 }
 
 /// Opens an input to read its sound events. The error is the end of a sentence that begins with the file.
 pub(crate) fn open(input: &Input) -> Result<SoundItems<Box<dyn Read>>, String> {
-    open_counted(input, &Arc::default())
+    open_counted(input, &Arc::default(), None)
 }
 
-/// Opens an input as `open` does (pprof as a trace), and adds the bytes that are read from the disk to `done`.
+/// Opens an input as `open` does, and adds the bytes that are read from the disk to `done`. pprof is opened as a
+/// trace, beside recordings of this time.
 pub(crate) fn open_counted(
     input: &Input,
     done: &Arc<AtomicU64>,
+    recorded: Option<&RecordedTime>,
 ) -> Result<SoundItems<Box<dyn Read>>, String> {
     let file = input.open_counted(done);
     let file = file.map_err(|error| format!("the file cannot be read: {error}"))?;
-    let file = if is_pprof(input) { open_as_trace(input, file)? } else { file };
+    let file = if is_pprof(input) { open_as_trace(input, file, recorded)? } else { file };
     Ok(SoundItems::new(file))
 }
 
@@ -154,7 +157,7 @@ fn read(input: &Input, scope: ReadScope) -> Result<ReadFile, String> {
             times,
             is_damaged,
             unreadable_events,
-            note: None,
+            notes: Vec::new(),
         };
         return Ok(ReadFile { contents, frames, labels, script_maps });
     }
@@ -175,9 +178,10 @@ fn read(input: &Input, scope: ReadScope) -> Result<ReadFile, String> {
 
 /// Reads a pprof file.
 fn read_pprof(input: &Input, scope: ReadScope) -> Result<ReadFile, String> {
-    let PprofContents { processes, frames, labels } = pprof::read(input, scope)?;
-    let note = Some(pprof::note(scope));
-    let contents = FileContents { processes, note, ..FileContents::default() };
+    let contents = pprof::read(input, scope)?;
+    let notes = pprof::notes_of(&contents, scope);
+    let PprofContents { processes, frames, labels, .. } = contents;
+    let contents = FileContents { processes, notes, ..FileContents::default() };
     Ok(ReadFile { contents, frames, labels, script_maps: Vec::new() })
 }
 

@@ -10,14 +10,14 @@ use super::ancestry::parents;
 use super::file::{FileContents, ReadFile, read_all};
 use super::filter::{Filter, command_label};
 use super::group::{ClockFacts, Placement, ProcessFacts, RecordingSpan, find_clocks, group};
-use super::pprof::{is_other_protobuf, is_pprof};
+use super::pprof::beside::place_all;
+use super::pprof::{find, is_converted, is_pprof};
 use super::slice::{FoundSlice, SliceLimits};
 use super::sniff::{is_copy, is_merged, is_recording};
 use super::time_line::{InputTimes, find_time_line};
 use super::wall::chain::{ChainPart, chain};
 use super::wall::share::{Wall, share_wall};
 use cpu_prof_core::base::cold_sort::ColdSort;
-use cpu_prof_core::files::find::find;
 use cpu_prof_core::files::input::{Failed, Input};
 use cpu_prof_core::format::trace::process_label::{PRIMARY, as_primary};
 use cpu_prof_core::profile::session::label_table::NO_LABELS;
@@ -104,7 +104,7 @@ impl FoundInputs {
     fn of(paths: &[PathBuf]) -> Self {
         let (inputs, failed) = find(paths);
         let (pprof, inputs): (Vec<_>, Vec<_>) =
-            inputs.into_iter().partition(|input| !input.is_named && is_pprof(input));
+            inputs.into_iter().partition(|input| !input.is_named && is_converted(input));
         let (merged, mut inputs): (Vec<_>, Vec<_>) =
             inputs.into_iter().partition(|input| !input.is_named && is_merged(input));
         let of_recordings = |merged: &Input| is_copy(merged, &inputs, is_recording);
@@ -173,7 +173,6 @@ impl Loaded {
             match contents {
                 // A folder holds other JSON files too.
                 Ok(contents) if contents.processes.is_empty() && !input.is_named => {}
-                Err(_) if !input.is_named && is_other_protobuf(input) => {}
                 Ok(contents) if contents.processes.is_empty() => {
                     let reason = "the file has no CPU profile (no ProfileChunk events, no nodes)";
                     self.fail(input, reason.to_owned());
@@ -209,6 +208,7 @@ impl Loaded {
 
     /// Makes the session of all files.
     fn join(&mut self, mut files: Vec<(&Input, FileContents)>) {
+        place_all(files.iter_mut().flat_map(|(_, contents)| &mut contents.processes).collect());
         let times = input_times(&mut files);
         self.add(files);
         sort(&mut self.session, Process::recorded_us);
@@ -259,7 +259,7 @@ impl Loaded {
         let modified = fs::metadata(&input.path).and_then(|metadata| metadata.modified()).ok();
         self.modified = self.modified.into_iter().chain(modified).min();
         self.is_trace |= contents.is_trace;
-        contents.note.into_iter().for_each(|note| self.note(input, note));
+        contents.notes.iter().for_each(|note| self.note(input, note));
         if contents.is_damaged {
             self.repaired.push(input.path.clone());
         }

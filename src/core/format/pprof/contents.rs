@@ -13,4 +13,6 @@ pub struct PprofContents {
     pub frames: FrameTable,
     /// Label sets.
     pub labels: LabelTable,
+    /// What a user should know about the times, a sentence each.
+    pub notes: Vec<String>,
 }

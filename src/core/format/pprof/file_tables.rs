@@ -6,7 +6,8 @@ use rustc_hash::FxHashMap;
 
 use super::comments;
 use super::message::{
-    PprofFunction, PprofLabel, PprofLine, PprofLocation, PprofSample, PprofValueType, field,
+    PprofFunction, PprofLabel, PprofLine, PprofLocation, PprofMapping, PprofSample, PprofValueType,
+    field,
 };
 use super::values::SampleType;
 use super::wire::{WireFields, WireValue};
@@ -33,13 +34,24 @@ pub(super) fn damaged(reason: &str) -> String {
     format!("the pprof file is cut off or damaged: {reason}")
 }
 
+/// A place of code.
+pub(super) struct FileLocation {
+    pub address: u64,
+    /// Id of the mapping.
+    pub mapping: u64,
+    /// Functions, those that were inlined before their callers.
+    pub lines: Box<[PprofLine]>,
+}
+
 /// A file without its samples.
 #[derive(Default)]
 pub(super) struct FileTables<'a> {
     pub types: Vec<PprofValueType>,
     pub strings: Vec<&'a [u8]>,
     pub functions: FxHashMap<u64, PprofFunction>,
-    pub locations: FxHashMap<u64, (u64, Box<[PprofLine]>)>,
+    pub locations: FxHashMap<u64, FileLocation>,
+    /// Texts of the paths of mappings, by their ids.
+    modules: FxHashMap<u64, i64>,
     pub time_nanos: i64,
     pub duration_nanos: i64,
     pub period_type: PprofValueType,
@@ -63,8 +75,13 @@ impl<'a> FileTables<'a> {
                     all.functions.insert(function.id, function);
                 }
                 (field::LOCATION, WireValue::Bytes(bytes)) => {
-                    let PprofLocation { id, address, lines, .. } = decode(bytes)?;
-                    all.locations.insert(id, (address, lines.into()));
+                    let PprofLocation { id, address, mapping, lines } = decode(bytes)?;
+                    let lines = lines.into();
+                    all.locations.insert(id, FileLocation { address, mapping, lines });
+                }
+                (field::MAPPING, WireValue::Bytes(bytes)) => {
+                    let PprofMapping { id, file, .. } = decode(bytes)?;
+                    all.modules.insert(id, file);
                 }
                 (field::PERIOD_TYPE, WireValue::Bytes(bytes)) => all.period_type = decode(bytes)?,
                 (field::TIME_NANOS, WireValue::Number(nanos)) => all.time_nanos = nanos as i64,
@@ -77,9 +94,9 @@ impl<'a> FileTables<'a> {
                 (field::COMMENT, WireValue::Bytes(list)) => add_packed(list, &mut comments)?,
                 _ => {}
             }
-            let counts =
-                [all.strings.len(), all.functions.len(), all.locations.len(), all.types.len()];
-            if counts.into_iter().chain([comments.len()]).any(|count| count > MAX_ITEMS) {
+            let tables = [all.strings.len(), all.functions.len(), all.locations.len()];
+            let lists = [all.types.len(), all.modules.len(), comments.len()];
+            if tables.into_iter().chain(lists).any(|count| count > MAX_ITEMS) {
                 let most = MAX_ITEMS;
                 return Err(format!("the pprof file has more than {most} functions or texts"));
             }
@@ -97,8 +114,7 @@ impl<'a> FileTables<'a> {
 
     /// Returns a text, cut as names are: thousands of functions can have the same text of a gigabyte.
     pub(super) fn string(&self, index: i64) -> Result<String, String> {
-        let text = usize::try_from(index).ok().and_then(|index| self.strings.get(index));
-        match text {
+        match self.bytes(index) {
             Some(text) => {
                 // A character that is cut has 4 bytes at most.
                 let start = &text[..text.len().min(MAX_NAME + 4)];
@@ -109,6 +125,16 @@ impl<'a> FileTables<'a> {
         }
     }
 
+    /// Returns a text as it is in the file.
+    pub(super) fn bytes(&self, index: i64) -> Option<&'a [u8]> {
+        usize::try_from(index).ok().and_then(|index| self.strings.get(index)).copied()
+    }
+
+    /// Returns the text of the path of a mapping; 0 if it is not known.
+    pub(super) fn module(&self, mapping: u64) -> i64 {
+        self.modules.get(&mapping).copied().unwrap_or(0)
+    }
+
     pub(super) fn sample_type(&self, of: &PprofValueType) -> Result<SampleType, String> {
         Ok((self.string(of.name)?, self.string(of.unit)?))
     }
@@ -117,9 +143,8 @@ impl<'a> FileTables<'a> {
         self.functions.get(&id).ok_or_else(|| damaged(&format!("it has no function {id}")))
     }
 
-    pub(super) fn location(&self, id: u64) -> Result<(u64, &[PprofLine]), String> {
-        let known = self.locations.get(&id).map(|(address, lines)| (*address, &**lines));
-        known.ok_or_else(|| damaged(&format!("it has no location {id}")))
+    pub(super) fn location(&self, id: u64) -> Result<&FileLocation, String> {
+        self.locations.get(&id).ok_or_else(|| damaged(&format!("it has no location {id}")))
     }
 
     /// Returns the packages of the functions that were on top, by their ids: in files of ours, labels tell
@@ -129,7 +154,7 @@ impl<'a> FileTables<'a> {
         for sample in samples(bytes) {
             let PprofSample { locations, labels, .. } = decode(sample)?;
             let Some(first) = locations.first() else { continue };
-            let Some(line) = self.location(*first)?.1.first() else { continue };
+            let Some(line) = self.location(*first)?.lines.first() else { continue };
             if packages.contains_key(&line.function) {
                 continue;
             }

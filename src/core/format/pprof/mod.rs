@@ -5,6 +5,7 @@ pub mod contents;
 mod fields;
 mod file_tables;
 mod message;
+mod own_code;
 pub mod read;
 pub mod recognize;
 mod samples;

@@ -4,8 +4,9 @@ use std::io::Read;
 
 use super::contents::PprofContents;
 use super::file_tables::{FileTables, decode, samples};
+use super::message::PprofSample;
 use super::samples::SampleReader;
-use super::values::{SampleType, ValueMeaning};
+use super::values::{Period, SampleType, ValueMeaning};
 use crate::profile::session::thread_profile::ReadScope;
 
 /// The largest file that is read: bytes, uncompressed.
@@ -42,10 +43,21 @@ pub fn read_bytes(bytes: &[u8], name: &str, scope: ReadScope) -> Result<PprofCon
     let types: Vec<SampleType> =
         profile.types.iter().map(|of| profile.sample_type(of)).collect::<Result<_, _>>()?;
     let period_type = profile.sample_type(&profile.period_type)?;
-    let period = (profile.period, &period_type);
+    let period = Period {
+        number: profile.period,
+        unit: &period_type.1,
+        length_nanos: u64::try_from(profile.duration_nanos).unwrap_or(0),
+    };
     let is_ours = profile.is_ours();
     let default = profile.string(profile.default_type)?;
-    let meaning = ValueMeaning::of(&types, &default, period, is_ours)?;
+    let sum = |index: usize| {
+        samples(bytes).try_fold(0_u64, |sum, sample| {
+            let PprofSample { values, .. } = decode(sample)?;
+            let count = values.get(index).copied().unwrap_or(0);
+            Ok(sum.saturating_add(u64::try_from(count).unwrap_or(0)))
+        })
+    };
+    let meaning = ValueMeaning::of(&types, &default, period, is_ours, sum)?;
     let mut reader = SampleReader::new(&profile, bytes, meaning, is_ours)?;
     for sample in samples(bytes) {
         reader.sample(&decode(sample)?)?;

@@ -2,7 +2,7 @@
 //! order of its fields nor a mark at its start. Go's runtime begins with a time or with the type of the period,
 //! others with a sample type, a sample or a text.
 
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read};
 
 use prost::encoding::{WireType, decode_varint};
 
@@ -14,39 +14,43 @@ const ENOUGH_FIELDS: u32 = 32;
 /// The longest field whose contents are looked at, bytes: samples and functions are far shorter.
 const MAX_LOOKED_AT: u64 = 1 << 16;
 
+/// How many bytes are read at once.
+const BUFFER: usize = 4096;
+
 /// What the fields so far tell.
 #[derive(Default)]
-struct Evidence {
+struct ProfileParts {
     fields: u32,
     has_type: bool,
     has_sample: bool,
     has_text: bool,
 }
 
-impl Evidence {
+impl ProfileParts {
     /// Returns whether these are the parts of a profile.
     fn is_enough(&self) -> bool {
         self.has_type || self.has_sample && self.has_text
     }
 }
 
-/// Returns whether an uncompressed file is pprof, whole or cut off. Reads no more than is needed: one byte of a
-/// text, and a few fields of most profiles.
-pub fn is_pprof(mut file: impl Read) -> bool {
-    let mut found = Evidence::default();
+/// Returns whether an uncompressed file is pprof, whole or cut off. Reads the start of a text, and a few fields
+/// of most profiles.
+pub fn is_pprof(file: impl Read) -> bool {
+    let mut file = BufReader::with_capacity(BUFFER, file);
+    let mut found = ProfileParts::default();
     while found.fields < ENOUGH_FIELDS || !found.is_enough() {
         match next_field(&mut file, &mut found) {
-            Ok(Field::Sound) => found.fields += 1,
-            Ok(Field::Unsound) => return false,
+            Ok(ReadField::Sound) => found.fields += 1,
+            Ok(ReadField::Unsound) => return false,
             // A file that is cut off is recognized by the rest, so that the error names the damage.
-            Ok(Field::None) | Err(_) => break,
+            Ok(ReadField::None) | Err(_) => break,
         }
     }
     found.is_enough()
 }
 
 /// What was read.
-enum Field {
+enum ReadField {
     /// A field that a profile can have.
     Sound,
     /// What no profile has.
@@ -55,41 +59,43 @@ enum Field {
     None,
 }
 
-fn next_field(file: &mut impl Read, found: &mut Evidence) -> io::Result<Field> {
-    let Some(key) = read_varint(file)? else { return Ok(Field::None) };
+fn next_field<R: Read>(file: &mut BufReader<R>, found: &mut ProfileParts) -> io::Result<ReadField> {
+    let Some(key) = read_varint(file)? else { return Ok(ReadField::None) };
     let (Ok(tag), Ok(wire_type)) = (u32::try_from(key >> 3), WireType::try_from(key & 7)) else {
-        return Ok(Field::Unsound);
+        return Ok(ReadField::Unsound);
     };
     if tag == 0 || !is_known_as(tag, wire_type) {
-        return Ok(Field::Unsound);
+        return Ok(ReadField::Unsound);
     }
     let length = match wire_type {
-        WireType::Varint => return Ok(read_varint(file)?.map_or(Field::None, |_| Field::Sound)),
+        WireType::Varint => {
+            return Ok(read_varint(file)?.map_or(ReadField::None, |_| ReadField::Sound));
+        }
         WireType::SixtyFourBit => 8,
         WireType::ThirtyTwoBit => 4,
         WireType::LengthDelimited => match read_varint(file)? {
             Some(length) => length,
-            None => return Ok(Field::None),
+            None => return Ok(ReadField::None),
         },
-        WireType::StartGroup | WireType::EndGroup => return Ok(Field::Unsound),
+        WireType::StartGroup | WireType::EndGroup => return Ok(ReadField::Unsound),
     };
     if !is_message(tag) || length > MAX_LOOKED_AT {
-        let skipped = io::copy(&mut file.take(length), &mut io::sink())?;
+        let skipped = io::copy(&mut file.by_ref().take(length), &mut io::sink())?;
         let is_whole = skipped == length;
         found.has_text |= tag == field::STRING && is_whole;
-        return Ok(if is_whole { Field::Sound } else { Field::None });
+        return Ok(if is_whole { ReadField::Sound } else { ReadField::None });
     }
     let mut contents = Vec::new();
-    file.take(length).read_to_end(&mut contents)?;
+    file.by_ref().take(length).read_to_end(&mut contents)?;
     if (contents.len() as u64) < length {
-        return Ok(Field::None);
+        return Ok(ReadField::None);
     }
     if !is_sound_message(tag, &contents) {
-        return Ok(Field::Unsound);
+        return Ok(ReadField::Unsound);
     }
     found.has_type |= tag == field::SAMPLE_TYPE && !contents.is_empty();
     found.has_sample |= tag == field::SAMPLE && !contents.is_empty();
-    Ok(Field::Sound)
+    Ok(ReadField::Sound)
 }
 
 /// Returns whether a field of a profile can have this wire type. Fields that a later version adds can have any.
@@ -154,15 +160,12 @@ fn is_packed(mut list: &[u8]) -> bool {
 }
 
 /// Reads a number; none at the end of the file. A number that is too long has an impossible value.
-fn read_varint(file: &mut impl Read) -> io::Result<Option<u64>> {
+fn read_varint<R: Read>(file: &mut BufReader<R>) -> io::Result<Option<u64>> {
     let mut value: u64 = 0;
     for shift in (0..64).step_by(7) {
-        let mut byte = [0];
-        if file.read(&mut byte)? == 0 {
-            return Ok(None);
-        }
-        value |= u64::from(byte[0] & 0x7f) << shift;
-        if byte[0] < 0x80 {
+        let Some(byte) = file.by_ref().bytes().next().transpose()? else { return Ok(None) };
+        value |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
             return Ok(Some(value));
         }
     }

@@ -5,10 +5,12 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::comments;
 use super::contents::PprofContents;
-use super::file_tables::{FileTables, damaged};
+use super::file_tables::{FileLocation, FileTables, damaged};
 use super::message::{PprofLabel, PprofLine, PprofSample};
+use super::own_code::OwnCode;
 use super::thread_tree::ThreadTree;
 use super::values::ValueMeaning;
+use crate::base::native_code::address_name;
 use crate::format::stack_tables::labels::{self, program_key};
 use crate::format::stack_tables::system_name;
 use crate::profile::frame::{CallFrame, FrameOrigin};
@@ -56,6 +58,8 @@ pub(super) struct SampleReader<'a> {
     profile: &'a FileTables<'a>,
     is_ours: bool,
     meaning: ValueMeaning,
+    /// Whose code has no file.
+    own_code: OwnCode,
     /// Packages that paths do not tell, by the ids of functions.
     packages: FxHashMap<u64, String>,
     frames: FrameTable,
@@ -82,6 +86,7 @@ impl<'a> SampleReader<'a> {
             profile,
             is_ours,
             meaning,
+            own_code: if is_ours { OwnCode::Scripts } else { OwnCode::of(profile) },
             packages,
             frames: FrameTable::new(),
             by_function: FxHashMap::default(),
@@ -116,23 +121,35 @@ impl<'a> SampleReader<'a> {
 
     /// Adds the functions of a location to a stack, the top first.
     fn add_location(&mut self, id: u64, stack: &mut Vec<ReachedFrame>) -> Result<(), String> {
-        let (address, lines) = self.profile.location(id)?;
+        let profile = self.profile;
+        let FileLocation { address, mapping, lines } = profile.location(id)?;
+        let module = profile.module(*mapping);
         for PprofLine { function, line } in lines {
             let frame = match self.by_function.get(function) {
                 Some(frame) => *frame,
-                None => self.frame(*function)?,
+                None => self.frame(*function, module)?,
             };
             stack.push(ReachedFrame { frame, line: u32::try_from(*line).unwrap_or(0) });
         }
         if lines.is_empty() {
-            let frame = self.frames.number(CallFrame::state(&format!("{address:#x}")));
+            let name = match profile.string(module)?.as_str() {
+                "" => format!("{address:#x}"),
+                module => address_name(module, *address),
+            };
+            let package = self.package_without_file(module);
+            let frame = self.frames.number(CallFrame { package, ..CallFrame::state(&name) });
             stack.push(ReachedFrame { frame, line: 0 });
         }
         Ok(())
     }
 
-    /// Returns the number of a function's frame.
-    fn frame(&mut self, id: u64) -> Result<u32, String> {
+    /// Returns the package of code without a file, in the module whose path is this text.
+    fn package_without_file(&self, module: i64) -> Option<Box<str>> {
+        self.own_code.package(self.profile.bytes(module).unwrap_or_default())
+    }
+
+    /// Returns the number of the frame of a function, in the module whose path is this text.
+    fn frame(&mut self, id: u64, module: i64) -> Result<u32, String> {
         let function = self.profile.function(id)?;
         let text = |index| self.profile.string(index);
         let (name, url) = (text(function.name)?, text(function.file)?);
@@ -148,7 +165,9 @@ impl<'a> SampleReader<'a> {
         let script_id = if url.is_empty() { 0 } else { u32::try_from(function.file).unwrap_or(1) };
         let package = match origin {
             FrameOrigin::Module(_) => CallFrame::package_of_module(&url),
-            _ => self.packages.get(&id).map(|package| package.as_str().into()),
+            _ if self.is_ours => self.packages.get(&id).map(|package| package.as_str().into()),
+            _ if url.is_empty() => self.package_without_file(module),
+            _ => None,
         };
         let function_name =
             if self.is_ours && name == "(anonymous)" { String::new() } else { name };
@@ -239,7 +258,8 @@ impl<'a> SampleReader<'a> {
             });
         }
         let processes = processes.into_values().collect();
-        PprofContents { processes, frames: self.frames, labels: self.labels }
+        let notes = self.meaning.note().into_iter().collect();
+        PprofContents { processes, frames: self.frames, labels: self.labels, notes }
     }
 }
 

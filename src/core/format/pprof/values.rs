@@ -1,4 +1,4 @@
-//! Which of a file's values are times of work.
+//! Which of a file's values are times of work, and what a sample lasts.
 
 use std::fmt::Write as _;
 
@@ -6,6 +6,55 @@ use crate::format::stack_tables::CPU;
 
 /// A sample type: name and unit.
 pub(super) type SampleType = (String, String);
+
+const SECOND: u64 = 1_000_000_000;
+/// The longest period of a file whose length is not known, nanoseconds.
+const MAX_PERIOD: u64 = 60 * SECOND;
+/// The shortest period that can be wrong, nanoseconds: a program can end before its first sample is due.
+const LONG_PERIOD: u64 = SECOND;
+/// The most threads that are sampled at a time. With more, their times are wrong.
+const MAX_THREADS: u64 = 1024;
+/// The period of most profilers, nanoseconds.
+const USUAL_PERIOD: u64 = 10_000_000;
+
+/// What a file tells of the time between two samples.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Period<'a> {
+    pub number: i64,
+    pub unit: &'a str,
+    /// Length of the file, nanoseconds; 0 if the file does not tell.
+    pub length_nanos: u64,
+}
+
+impl Period<'_> {
+    /// Returns the period, nanoseconds; 0 if it is not one of time.
+    fn told_nanos(self) -> u64 {
+        let nanos = nanos_of(self.unit).unwrap_or(0);
+        u64::try_from(self.number).unwrap_or(0).saturating_mul(nanos)
+    }
+
+    /// Returns the period, nanoseconds; 0 if it is not known or not plausible.
+    fn nanos(self) -> u64 {
+        let most = match self.length_nanos {
+            0 => MAX_PERIOD,
+            length => length.max(LONG_PERIOD),
+        };
+        Some(self.told_nanos()).filter(|nanos| *nanos <= most).unwrap_or(0)
+    }
+
+    /// Returns how many nanoseconds each of `count` samples counts for, and whether the file tells that; none
+    /// if nothing is known.
+    fn nanos_of_sample(self, count: u64) -> Option<(u64, bool)> {
+        let (nanos, length) = (self.nanos(), self.length_nanos);
+        let is_too_long = length > 0 && nanos.saturating_mul(count) / MAX_THREADS > length;
+        match (nanos, length.checked_div(count)) {
+            (1.., _) if !is_too_long => Some((nanos, true)),
+            (_, Some(share @ 1..)) => Some((share, false)),
+            _ if self.told_nanos() > 0 => Some((USUAL_PERIOD, false)),
+            _ => None,
+        }
+    }
+}
 
 /// What the values of a file's samples mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +69,8 @@ pub(super) struct ValueMeaning {
     count: Option<usize>,
     /// Time between two samples, nanoseconds; 0 if the file does not tell.
     period_nanos: u64,
+    /// Whether the times of samples are guessed: the file does not tell them.
+    is_guessed: bool,
 }
 
 /// The values of a sample.
@@ -34,30 +85,42 @@ pub(super) struct KnownValues {
 
 impl ValueMeaning {
     /// Chooses the values to read: those of the default type, of CPU time, of wall time, of another time,
-    /// or counts of samples with their period. Files of ours have all times. The error ends a sentence that
-    /// begins with the file.
+    /// or counts of samples with their period. Files of ours have all times. `sum` returns the sum of the values
+    /// with an index. The error ends a sentence that begins with the file.
     pub(super) fn of(
         types: &[SampleType],
         default: &str,
-        period: (i64, &SampleType),
+        period: Period<'_>,
         is_ours: bool,
+        sum: impl FnOnce(usize) -> Result<u64, String>,
     ) -> Result<Self, String> {
         let named = |name: &str| types.iter().position(|(known, _)| known == name);
         let timed = |index: &usize| nanos_of(&types[*index].1).is_some();
-        let period_nanos = nanos_of(&period.1.1).unwrap_or(0);
-        let period_nanos = u64::try_from(period.0).unwrap_or(0).saturating_mul(period_nanos);
         let count = ["samples", "sample"].into_iter().find_map(named);
         let count = count.filter(|index| types[*index].1 == "count");
         let chosen = [default, CPU, "wall"].into_iter().filter_map(named).find(timed);
         let time = chosen.or_else(|| (0..types.len()).find(timed));
         let wall = named("wall").filter(|_| is_ours).filter(timed);
         if let Some((time, nanos)) = time.and_then(|time| Some((time, nanos_of(&types[time].1)?))) {
-            return Ok(Self { time, nanos, wall, count, period_nanos });
+            let period_nanos = period.nanos();
+            return Ok(Self { time, nanos, wall, count, period_nanos, is_guessed: false });
         }
-        match count.filter(|_| period_nanos > 0) {
-            Some(time) => Ok(Self { time, nanos: period_nanos, wall, count, period_nanos }),
-            None => Err(no_times(types)),
-        }
+        let time = count.ok_or_else(|| no_times(types))?;
+        let known = period.nanos_of_sample(sum(time)?);
+        let (nanos, is_told) = known.ok_or_else(|| no_times(types))?;
+        let period_nanos = if is_told { nanos } else { 0 };
+        Ok(Self { time, nanos, wall, count, period_nanos, is_guessed: !is_told })
+    }
+
+    /// Returns what a user should know about the times.
+    pub(super) fn note(&self) -> Option<String> {
+        let ms = self.nanos as f64 / 1e6;
+        self.is_guessed.then(|| {
+            format!(
+                "the file only counts samples, and does not tell plausibly how long one lasts: {ms:.3} ms are \
+                 taken for each, so only shares are true, and no times"
+            )
+        })
     }
 
     /// Returns the time between two samples: microseconds.
@@ -91,7 +154,13 @@ fn nanos_of(unit: &str) -> Option<u64> {
 }
 
 fn no_times(types: &[SampleType]) -> String {
-    let mut text = "the pprof file has no times".to_owned();
+    let is_memory = |(name, unit): &SampleType| {
+        unit == "bytes" || name.contains("alloc") || name.contains("inuse")
+    };
+    let mut text = match types.iter().any(is_memory) {
+        true => "the pprof file is a heap profile, and has no times".to_owned(),
+        false => "the pprof file has no times".to_owned(),
+    };
     for (index, (name, unit)) in types.iter().take(9).enumerate() {
         let before = if index == 0 { ": its values are " } else { ", " };
         // Writing to a string cannot fail.
@@ -112,8 +181,8 @@ mod tests {
     ) -> Result<KnownValues, String> {
         let types: Vec<SampleType> =
             types.iter().map(|(name, unit)| ((*name).to_owned(), (*unit).to_owned())).collect();
-        let period = (period.0, &(String::new(), period.1.to_owned()));
-        Ok(ValueMeaning::of(&types, default, period, false)?.read(&[3, 50, 70]))
+        let period = Period { number: period.0, unit: period.1, length_nanos: 0 };
+        Ok(ValueMeaning::of(&types, default, period, false, |_| Ok(3))?.read(&[3, 50, 70]))
     }
 
     fn known(samples: u64, work_nanos: u64) -> KnownValues {
@@ -145,10 +214,41 @@ mod tests {
     }
 
     #[test]
+    fn implausible_periods_are_not_used() {
+        let nanos = |number: i64, unit: &'static str, length_s: u64, count| {
+            Period { number, unit, length_nanos: length_s * SECOND }.nanos_of_sample(count)
+        };
+        // A sample of 11 days in a file of 5 s.
+        let millis = "milliseconds";
+        assert_eq!(nanos(1_000_000_000, millis, 5, 100), Some((50_000_000, false)));
+        assert_eq!(nanos(1_000_000_000, millis, 0, 100), Some((USUAL_PERIOD, false)));
+        assert_eq!(nanos(1_000_000_000, millis, 5, 0), Some((USUAL_PERIOD, false)));
+        // A second fits into the file, and its samples do not.
+        assert_eq!(nanos(1000, millis, 5, 100_000), Some((50_000, false)));
+        assert_eq!(nanos(1000, millis, 5, 1000), Some((SECOND, true)));
+        // Many threads have more time than the file, and a short program has less than a sample.
+        assert_eq!(nanos(10, millis, 5, 32_000), Some((10_000_000, true)));
+        assert_eq!(nanos(100, millis, 1, 1), Some((100_000_000, true)));
+        // Hertz are no time.
+        assert_eq!(nanos(100, "hertz", 5, 100), Some((50_000_000, false)));
+        assert_eq!(nanos(100, "hertz", 0, 100), None);
+        assert_eq!(nanos(i64::MAX, "s", 5, u64::MAX), Some((USUAL_PERIOD, false)));
+    }
+
+    #[test]
+    fn a_time_is_read_without_an_implausible_period() {
+        let types = [("cpu".to_owned(), "ms".to_owned())];
+        let period = Period { number: 1 << 50, unit: "ms", length_nanos: 5 * SECOND };
+        let meaning = ValueMeaning::of(&types, "", period, false, |_| Ok(0)).unwrap();
+        assert_eq!(meaning.read(&[7]), known(1, 7_000_000));
+        assert_eq!((meaning.interval_us(), meaning.note()), (None, None));
+    }
+
+    #[test]
     fn differences_and_missing_values_count_as_0() {
         let types = [("cpu".to_owned(), "s".to_owned())];
-        let period = (i64::MIN, &types[0]);
-        let meaning = ValueMeaning::of(&types, "", period, false).unwrap();
+        let period = Period { number: i64::MIN, unit: "s", length_nanos: 0 };
+        let meaning = ValueMeaning::of(&types, "", period, false, |_| Ok(0)).unwrap();
         assert_eq!(meaning.read(&[-5]), known(1, 0));
         assert_eq!(meaning.read(&[]), known(1, 0));
         assert_eq!(meaning.read(&[i64::MAX]).work_nanos, u64::MAX);

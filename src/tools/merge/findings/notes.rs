@@ -39,7 +39,12 @@ pub(crate) fn of_pprof<'a>(
     files: &'a [Input],
 ) -> impl Iterator<Item = String> + 'a {
     let pprof = others.map(|index| &files[index]).filter(|input| is_pprof(input));
-    pprof.map(|input| format!("{}: {}", input.path.display(), pprof::note(ReadScope::SAMPLES)))
+    pprof.flat_map(|input| {
+        let path = input.path.display();
+        pprof::notes(input, ReadScope::SAMPLES)
+            .into_iter()
+            .map(move |note| format!("{path}: {note}"))
+    })
 }
 
 /// Returns notes on recordings that are left out, renumbered, or of another machine.

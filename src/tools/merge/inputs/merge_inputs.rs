@@ -9,6 +9,7 @@ use super::other_trace::OtherTrace;
 use super::recorded_processes::{RecordedProcess, RecordedProcesses};
 use crate::merge::options::{MergeOptions, MergeProgress};
 use crate::read::file::open_counted;
+use crate::read::pprof::beside::RecordedTime;
 use cpu_prof_core::files::input::Input;
 use cpu_prof_core::format::trace::scan::SoundItems;
 
@@ -20,6 +21,8 @@ pub(crate) struct MergeInputs<'a> {
     options: &'a MergeOptions,
     progress: &'a MergeProgress,
     recorded: RecordedProcesses,
+    /// Time of the recordings of the first clock; none if they do not tell the time of day.
+    recorded_time: Option<RecordedTime>,
     others: Vec<OtherTrace>,
     chosen: ChosenThreads,
 }
@@ -35,7 +38,8 @@ impl<'a> MergeInputs<'a> {
         others: Vec<OtherTrace>,
     ) -> Self {
         let chosen = ChosenThreads::default();
-        Self { files, unnamed_paths, options, progress, recorded, others, chosen }
+        let recorded_time = recorded.time();
+        Self { files, unnamed_paths, options, progress, recorded, recorded_time, others, chosen }
     }
 
     /// Leaves out all threads but those that are chosen.
@@ -106,6 +110,6 @@ impl<'a> MergeInputs<'a> {
     /// Opens an input to read its sound events. The error is the end of a sentence that begins with the
     /// file.
     pub(crate) fn open(&self, index: usize) -> Result<SoundItems<Box<dyn Read>>, String> {
-        open_counted(self.file(index), &self.progress.done)
+        open_counted(self.file(index), &self.progress.done, self.recorded_time.as_ref())
     }
 }

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::chosen_threads::{ChosenThreads, InputProcess};
 use super::taken_pids::{FREE_PIDS, TakenPids};
 use crate::read::group::{ClockFacts, Placement, find_clocks, group};
+use crate::read::pprof::beside::RecordedTime;
 use crate::read::sniff::RecordingFile;
 use crate::read::time_line::is_far;
 use cpu_prof_core::base::cold_sort::ColdSort;
@@ -87,6 +88,20 @@ impl RecordedProcesses {
             process.threads.retain(|tid, _| chosen.keeps_thread(key.clone(), *tid));
             !process.threads.is_empty()
         });
+    }
+
+    /// Returns the time of the recordings of the first clock; none if they do not tell the time of day.
+    pub(super) fn time(&self) -> Option<RecordedTime> {
+        let of_clock = || self.list.iter().filter(|process| process.clock == 0);
+        let mut recordings = of_clock().flat_map(RecordedProcess::recordings);
+        let wall_zero_us = recordings.find_map(|recording| {
+            let start = recording.program.get("startTime").and_then(Value::as_str)?;
+            wall_time::from_iso(start)?.checked_sub(recording.start_us)
+        })?;
+        let start_us = of_clock().map(|process| process.start_us).min()?;
+        let end_us = of_clock().map(|process| process.span_us().1).max()?;
+        let boot = of_clock().find_map(|process| process.clock_facts().boot);
+        Some(RecordedTime { boot, wall_zero_us, start_us, end_us })
     }
 
     /// Returns whether a time is far from all recordings.

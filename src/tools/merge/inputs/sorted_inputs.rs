@@ -1,6 +1,6 @@
 //! The inputs of a merge by their kinds.
 
-use crate::read::pprof::is_pprof;
+use crate::read::pprof::{is_converted, is_pprof};
 use crate::read::sniff::{FirstEvent, RecordingFile, SniffedFile, is_copy, sniff};
 use cpu_prof_core::files::input::{Failed, Input};
 
@@ -35,10 +35,12 @@ impl SortedInputs {
         // Without recordings the merged trace is what was asked for.
         let recordings = || sorted.recordings.iter().map(|recording| &files[recording.input]);
         let (pprof, mut merged): (Vec<_>, Vec<_>) =
-            merged.into_iter().partition(|index| is_pprof(&files[*index]));
+            merged.into_iter().partition(|index| is_converted(&files[*index]));
+        // Only what was converted can be a copy of recordings.
+        merged.retain(|index| !is_pprof(&files[*index]));
         merged.retain(|index| is_copy(&files[*index], recordings(), |_| true));
         let others = sorted.others.iter().map(|(index, _)| *index);
-        let others = others.filter(|index| !pprof.contains(index) && !merged.contains(index));
+        let others = others.filter(|index| !merged.contains(index) && !is_pprof(&files[*index]));
         let traces: Vec<_> = recordings().chain(others.map(|index| &files[index])).collect();
         let of_traces = |index: &&usize| is_copy(&files[**index], traces.iter().copied(), |_| true);
         merged.extend(pprof.iter().filter(of_traces));

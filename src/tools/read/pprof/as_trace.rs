@@ -16,7 +16,7 @@ use cpu_prof_core::profile::wall_time;
 
 /// Returns the text of a merged trace. The threads need samples.
 pub(super) fn as_trace(contents: PprofContents) -> Vec<u8> {
-    let PprofContents { processes, frames, labels } = contents;
+    let PprofContents { processes, frames, labels, .. } = contents;
     let mut events = Events::default();
     let mut pids = BTreeSet::new();
     let mut facts = Vec::new();

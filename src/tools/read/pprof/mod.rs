@@ -1,24 +1,32 @@
 //! pprof files among the inputs.
 
 mod as_trace;
+pub(crate) mod beside;
 
 use std::io::{Cursor, Read};
+use std::path::PathBuf;
 
-use cpu_prof_core::files::input::{Input, first_bytes};
+use self::beside::RecordedTime;
+
+use cpu_prof_core::files::find::find_also;
+use cpu_prof_core::files::input::{Failed, Input};
 use cpu_prof_core::format::pprof::contents::PprofContents;
-use cpu_prof_core::format::pprof::read;
+use cpu_prof_core::format::pprof::{read, recognize};
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
 
-/// Returns whether an input is pprof, by its first bytes.
-pub(crate) fn is_pprof(input: &Input) -> bool {
-    let start = input.open().and_then(|file| first_bytes(file, read::START_BYTES));
-    start.is_ok_and(|(start, _)| read::is_pprof(&start))
+/// Returns the files to read: also pprof in folders, whatever its name.
+pub(crate) fn find(paths: &[PathBuf]) -> (Vec<Input>, Vec<Failed>) {
+    find_also(paths, is_pprof)
 }
 
-/// Returns whether an input has an ending that pprof shares with others, and is not pprof.
-pub(super) fn is_other_protobuf(input: &Input) -> bool {
-    let name = input.path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    name.strip_suffix(".gz").unwrap_or(&name).ends_with(".pb") && !is_pprof(input)
+/// Returns whether an input is pprof, by its contents.
+pub(crate) fn is_pprof(input: &Input) -> bool {
+    input.open().is_ok_and(recognize::is_pprof)
+}
+
+/// Returns whether an input is pprof that was converted by this project.
+pub(crate) fn is_converted(input: &Input) -> bool {
+    is_pprof(input) && input.open().is_ok_and(read::is_ours)
 }
 
 /// Reads a pprof file. The error is the end of a sentence that begins with the file.
@@ -26,9 +34,17 @@ pub(super) fn read(input: &Input, scope: ReadScope) -> Result<PprofContents, Str
     read_from(input, input.open(), scope)
 }
 
-/// Reads a pprof file that is open, as a merged trace whose stacks stand one after the other.
-pub(super) fn open_as_trace(input: &Input, file: Box<dyn Read>) -> Result<Box<dyn Read>, String> {
-    let contents = read_from(input, Ok(file), ReadScope::SAMPLES)?;
+/// Reads a pprof file that is open, as a merged trace whose stacks stand one after the other, beside recordings
+/// of this time.
+pub(super) fn open_as_trace(
+    input: &Input,
+    file: Box<dyn Read>,
+    recorded: Option<&RecordedTime>,
+) -> Result<Box<dyn Read>, String> {
+    let mut contents = read_from(input, Ok(file), ReadScope::SAMPLES)?;
+    if let Some(recorded) = recorded {
+        contents.processes.iter_mut().for_each(|process| recorded.place(process));
+    }
     Ok(Box::new(Cursor::new(as_trace::as_trace(contents))))
 }
 
@@ -43,9 +59,15 @@ fn read_from(
 }
 
 /// Returns what a user should know about the times of a pprof file, after its path.
-pub(crate) fn note(scope: ReadScope) -> &'static str {
-    match scope.samples && !scope.steps {
+pub(crate) fn notes(input: &Input, scope: ReadScope) -> Vec<String> {
+    read(input, scope).map_or_else(|_| Vec::new(), |contents| notes_of(&contents, scope))
+}
+
+/// Returns what a user should know about the times of what was read.
+pub(super) fn notes_of(contents: &PprofContents, scope: ReadScope) -> Vec<String> {
+    let line = match scope.samples && !scope.steps {
         true => "pprof has no time line: its stacks stand one after the other",
         false => "pprof has no time line: only sums are known",
-    }
+    };
+    [line.to_owned()].into_iter().chain(contents.notes.iter().cloned()).collect()
 }

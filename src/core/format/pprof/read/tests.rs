@@ -107,7 +107,7 @@ fn a_session_comes_back() {
     let bytes = written(&session);
     assert!(is_pprof(&bytes[..]) && is_ours(&bytes[..]));
     assert_eq!(bytes, written(&session));
-    let PprofContents { processes, frames, labels } =
+    let PprofContents { processes, frames, labels, .. } =
         read_bytes(&bytes, "x.pb", ReadScope::LINES).unwrap();
     let expected = stacks(&session.processes, &session.frames, &session.labels);
     assert_eq!(stacks(&processes, &frames, &labels), expected);
@@ -188,7 +188,7 @@ fn foreign() -> Vec<u8> {
 
 #[test]
 fn files_of_other_tools_are_read() {
-    let PprofContents { processes, frames, labels } =
+    let PprofContents { processes, frames, labels, .. } =
         read_bytes(&foreign(), "go.pb.gz", ReadScope::LINES).unwrap();
     assert_eq!(
         stacks(&processes, &frames, &labels),

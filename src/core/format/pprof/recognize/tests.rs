@@ -1,6 +1,6 @@
+use proptest::prelude::*;
 use prost::Message;
 use prost::encoding::{encode_key, encode_varint};
-use proptest::prelude::*;
 
 use super::*;
 use crate::format::pprof::message::{PprofLabel, PprofSample, PprofValueType};
