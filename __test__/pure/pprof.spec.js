@@ -284,9 +284,7 @@ test('pprof files are found in folders, and not counted beside their recordings'
   assert.match(merged.notes.join(), /left out pprof files beside traces .*all\.pb\.gz/)
   const dir = temporaryDirectory()
   fs.copyFileSync(pprof, path.join(dir, 'a.pb.gz'))
-  written('model.pb', Buffer.from('\x0a\x05other'), dir)
-  const { processes, failed } = await report(dir)
-  assert.deepEqual([processes.length, failed], [1, []])
+  assert.equal((await report(dir)).processes.length, 1)
 })
 
 test('runs in pprof are compared', async () => {

@@ -219,7 +219,8 @@ function costTables(report, by, cwd) {
   const named = report.owners.filter(({ kind }) => kind !== 'package' && kind !== 'own code')
   // Node's module loader would take the first rows: it is on the stack of everything it loads.
   const packages = report.packages.filter(({ name }) => !BUILT_IN.has(name))
-  const ownFiles = report.files.filter((cost) => cost.package === OWN_CODE && !cost.trunk)
+  const isOwn = (/** @type {any} */ { file, package: name }) => name === OWN_CODE && file !== ''
+  const ownFiles = report.files.filter((cost) => isOwn(cost) && !cost.trunk)
   const code = functions.filter((cost) => !BUILT_IN.has(cost.package) && !cost.trunk)
   const ofPackages = table('packages', 'totalMs', undefined, packages)
   return [

@@ -35,8 +35,9 @@ fn write_thread(
     let (mut stack, mut line) = (Vec::new(), String::new());
     for profile in &thread.profiles {
         for (number, node) in (0_u32..).zip(&profile.nodes) {
-            let times = profile.times(node);
-            if times.self_us == 0 || node.frame == FrameTable::ROOT {
+            // The format has no states: a blocked call has its time as other calls have theirs.
+            let us = profile.times(node).all_us();
+            if us == 0 || node.frame == FrameTable::ROOT {
                 continue;
             }
             stack.clear();
@@ -59,7 +60,7 @@ fn write_thread(
                 line.push(';');
                 line.push_str(label);
             }
-            writeln!(out, "{line} {}", times.self_us)?;
+            writeln!(out, "{line} {us}")?;
         }
     }
     Ok(())

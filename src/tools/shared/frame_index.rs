@@ -55,6 +55,8 @@ pub(crate) struct SourceFile {
     pub package: usize,
     /// Whether the file has native code.
     pub is_module: bool,
+    /// Whether the file is the source of a compiled language, whose functions another tool has named.
+    pub is_compiled: bool,
 }
 
 /// The functions, files and packages of a session.
@@ -120,7 +122,10 @@ impl FrameIndex {
         }
         let package = frame.package.as_deref().unwrap_or_else(|| package_of(&path)).to_owned();
         let package = self.packages.insert_full(package).0;
-        self.files.insert_full(SourceFile { path, package, is_module: frame.module().is_some() }).0
+        let is_module = frame.module().is_some();
+        // A source map can lead from WebAssembly, which runs beside JavaScript, to such a source.
+        let is_compiled = frame.origin == FrameOrigin::Executed && is_compiled_source(&path);
+        self.files.insert_full(SourceFile { path, package, is_module, is_compiled }).0
     }
 
     /// Returns the name and the place of a function.
@@ -151,6 +156,11 @@ impl FrameIndex {
     pub(crate) fn is_native(&self, function: usize) -> bool {
         let file = &self.files[self.functions[function].file];
         file.path.is_empty() || file.is_module
+    }
+
+    /// Returns whether a function is machine code that no engine of scripts has made.
+    pub(crate) fn is_machine_code(&self, function: usize) -> bool {
+        self.is_native(function) || self.files[self.functions[function].file].is_compiled
     }
 
     /// Returns whether a function is one of a native module.
@@ -193,6 +203,13 @@ impl FrameIndex {
     pub(crate) fn file(&self, frame: u32) -> Option<usize> {
         self.function(frame).map(|function| self.functions[function].file)
     }
+}
+
+/// Returns whether a path is that of a source that is compiled before it runs.
+fn is_compiled_source(path: &str) -> bool {
+    const ENDINGS: [&str; 14] =
+        ["go", "rs", "c", "cc", "cpp", "cxx", "h", "hh", "hpp", "s", "S", "asm", "zig", "swift"];
+    path.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending))
 }
 
 #[cfg(test)]

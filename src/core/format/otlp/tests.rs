@@ -196,6 +196,39 @@ fn sums_of_pprof(session: &Session) -> [i64; 3] {
     sums
 }
 
+#[test]
+fn the_rest_of_another_tools_profile_is_idle() {
+    // A profile of 20 ms: `f` has 5 ms.
+    let texts = ["", "cpu", "nanoseconds", "f"]
+        .iter()
+        .flat_map(|text| [0x32, text.len() as u8].into_iter().chain(text.bytes()));
+    let bytes: Vec<u8> = b"\x0a\x04\x08\x01\x10\x02\x12\x07\x08\x01\x10\xc0\x96\xb1\x02\
+        \x22\x06\x08\x01\x22\x02\x08\x01\x2a\x04\x08\x01\x10\x03\x50\x80\xda\xc4\x09"
+        .iter()
+        .copied()
+        .chain(texts)
+        .collect();
+    let contents = read_bytes(&bytes, "x.pb", ReadScope::LINES).unwrap();
+    let clock = Clock { end_us: 20_000, ..Clock::default() };
+    let session = Session {
+        processes: contents.processes,
+        frames: contents.frames,
+        clocks: vec![clock],
+        ..Session::default()
+    };
+    let request = written(&session, &[]);
+    let (profiles, _) = parts(&request);
+    let values = |profile: &OtlpProfile| -> Vec<i64> {
+        let mut values: Vec<i64> =
+            profile.samples.iter().flat_map(|sample| sample.values.clone()).collect();
+        values.sort_unstable();
+        values
+    };
+    assert_eq!(values(&profiles[0]), [5_000_000]);
+    assert_eq!(values(&profiles[1]), [5_000_000, 15_000_000]);
+    assert_eq!(profiles[1].duration_nanos, 20_000_000);
+}
+
 proptest! {
     #[test]
     fn sums_are_those_of_pprof(samples in prop::collection::vec((2_u64..6, 0_i64..900, 0_u32..20, 0_u32..3), 1..60)) {

@@ -50,8 +50,8 @@ pub(super) struct FileTables<'a> {
     pub strings: Vec<&'a [u8]>,
     pub functions: FxHashMap<u64, PprofFunction>,
     pub locations: FxHashMap<u64, FileLocation>,
-    /// Texts of the paths of mappings, by their ids.
-    modules: FxHashMap<u64, i64>,
+    /// Mappings by their ids.
+    modules: FxHashMap<u64, PprofMapping>,
     pub time_nanos: i64,
     pub duration_nanos: i64,
     pub period_type: PprofValueType,
@@ -80,8 +80,8 @@ impl<'a> FileTables<'a> {
                     all.locations.insert(id, FileLocation { address, mapping, lines });
                 }
                 (field::MAPPING, WireValue::Bytes(bytes)) => {
-                    let PprofMapping { id, file, .. } = decode(bytes)?;
-                    all.modules.insert(id, file);
+                    let mapping: PprofMapping = decode(bytes)?;
+                    all.modules.insert(mapping.id, mapping);
                 }
                 (field::PERIOD_TYPE, WireValue::Bytes(bytes)) => all.period_type = decode(bytes)?,
                 (field::TIME_NANOS, WireValue::Number(nanos)) => all.time_nanos = nanos as i64,
@@ -132,7 +132,14 @@ impl<'a> FileTables<'a> {
 
     /// Returns the text of the path of a mapping; 0 if it is not known.
     pub(super) fn module(&self, mapping: u64) -> i64 {
-        self.modules.get(&mapping).copied().unwrap_or(0)
+        self.modules.get(&mapping).map_or(0, |mapping| mapping.file)
+    }
+
+    /// Returns an address as it counts in the file of its mapping.
+    pub(super) fn address_in_module(&self, location: &FileLocation) -> u64 {
+        let mapping = self.modules.get(&location.mapping).copied().unwrap_or_default();
+        let within = location.address.checked_sub(mapping.start);
+        within.map_or(location.address, |within| within.saturating_add(mapping.offset))
     }
 
     pub(super) fn sample_type(&self, of: &PprofValueType) -> Result<SampleType, String> {

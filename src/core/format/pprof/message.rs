@@ -44,6 +44,12 @@ pub(super) struct PprofLabel {
 pub(super) struct PprofMapping {
     #[prost(uint64, tag = "1")]
     pub id: u64,
+    /// First address in memory; 0 if addresses count in the file.
+    #[prost(uint64, tag = "2")]
+    pub start: u64,
+    /// What the first address is in the file.
+    #[prost(uint64, tag = "4")]
+    pub offset: u64,
     /// Name of the file.
     #[prost(int64, tag = "5")]
     pub file: i64,

@@ -1,15 +1,11 @@
-//! Which functions without a file are the program's own code: in a profile of V8 they are V8's and Node's, and in
-//! one of a native program, which has only names or addresses, they are the program.
+//! Which functions without a file are the program's own code. Where most functions have a file, they are those
+//! of the engine that runs scripts, or of the system. Where most have only a symbol or an address, as those of a
+//! native program without debug information, they are the program.
 
 use super::file_tables::FileTables;
 use crate::profile::package::package_of;
 
-/// Endings of the files that V8 runs.
-const SCRIPTS: [&[u8]; 9] =
-    [b".js", b".mjs", b".cjs", b".jsx", b".ts", b".mts", b".cts", b".tsx", b".wasm"];
-/// Starts of the names that V8 and Node give to what is no file.
-const OF_V8: [&[u8]; 3] = [b"node:", b"evalmachine.", b"wasm:"];
-/// Functions that only V8's profiles have.
+/// Functions that only V8's profiles have, which can have few others with a file.
 const STATES: [&[u8]; 3] = [b"(program)", b"(garbage collector)", b"(idle)"];
 /// Parts of the names of libraries' files.
 const LIBRARIES: [&[u8]; 4] = [b".so", b".dylib", b".dll", b".DLL"];
@@ -17,8 +13,8 @@ const LIBRARIES: [&[u8]; 4] = [b".so", b".dylib", b".dll", b".DLL"];
 /// Whose code has no file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OwnCode {
-    /// V8's and Node's.
-    Scripts,
+    /// That of the engine and of the system.
+    WithFiles,
     /// The program's, but for code of libraries.
     Program,
     /// The program's: all of it is in libraries.
@@ -28,15 +24,13 @@ pub(super) enum OwnCode {
 impl OwnCode {
     pub(super) fn of(tables: &FileTables<'_>) -> Self {
         let text = |index| tables.bytes(index).unwrap_or_default();
-        let is_script = |file: &[u8]| {
-            SCRIPTS.iter().any(|ending| file.ends_with(ending))
-                || OF_V8.iter().any(|start| file.starts_with(start))
-        };
-        let mut functions = tables.functions.values();
-        if functions
-            .any(|function| is_script(text(function.file)) || STATES.contains(&text(function.name)))
-        {
-            return Self::Scripts;
+        let functions = tables.functions.values();
+        let with_file = functions.clone().filter(|function| !text(function.file).is_empty());
+        let addresses = tables.locations.values().filter(|location| location.lines.is_empty());
+        let all = functions.len() + addresses.count();
+        let mut names = functions.map(|function| text(function.name));
+        if 2 * with_file.count() >= all || names.any(|name| STATES.contains(&name)) {
+            return Self::WithFiles;
         }
         let mut locations = tables.locations.values();
         match locations.any(|location| !is_library(text(tables.module(location.mapping)))) {
@@ -48,7 +42,7 @@ impl OwnCode {
     /// Returns the package of code without a file, which is in this module; none if the path tells it.
     pub(super) fn package(self, module: &[u8]) -> Option<Box<str>> {
         let is_own = match self {
-            Self::Scripts => false,
+            Self::WithFiles => false,
             Self::Program => !is_library(module),
             Self::Library => true,
         };

@@ -86,7 +86,7 @@ impl<'a> SampleReader<'a> {
             profile,
             is_ours,
             meaning,
-            own_code: if is_ours { OwnCode::Scripts } else { OwnCode::of(profile) },
+            own_code: if is_ours { OwnCode::WithFiles } else { OwnCode::of(profile) },
             packages,
             frames: FrameTable::new(),
             by_function: FxHashMap::default(),
@@ -104,6 +104,10 @@ impl<'a> SampleReader<'a> {
         for id in &sample.locations {
             self.add_location(*id, &mut stack)?;
         }
+        // The root of a tree is no function, and has no time.
+        if stack.is_empty() {
+            stack.push(ReachedFrame { frame: FrameTable::UNKNOWN, line: 0 });
+        }
         let line = stack.first().map_or(0, |top| top.line);
         let tree = self.threads.entry(key).or_insert_with(ThreadTree::new);
         let before = tree.len();
@@ -112,17 +116,15 @@ impl<'a> SampleReader<'a> {
         if self.nodes > MAX_NODES {
             return Err(format!("the pprof file has call trees of more than {MAX_NODES} nodes"));
         }
-        // The root of a tree is no function, and has no time.
-        if !stack.is_empty() {
-            tree.add(node, line, self.meaning.read(&sample.values), state);
-        }
+        tree.add(node, line, self.meaning.read(&sample.values), state);
         Ok(())
     }
 
     /// Adds the functions of a location to a stack, the top first.
     fn add_location(&mut self, id: u64, stack: &mut Vec<ReachedFrame>) -> Result<(), String> {
         let profile = self.profile;
-        let FileLocation { address, mapping, lines } = profile.location(id)?;
+        let location = profile.location(id)?;
+        let FileLocation { address, mapping, lines } = location;
         let module = profile.module(*mapping);
         for PprofLine { function, line } in lines {
             let frame = match self.by_function.get(function) {
@@ -134,7 +136,7 @@ impl<'a> SampleReader<'a> {
         if lines.is_empty() {
             let name = match profile.string(module)?.as_str() {
                 "" => format!("{address:#x}"),
-                module => address_name(module, *address),
+                module => address_name(module, profile.address_in_module(location)),
             };
             let package = self.package_without_file(module);
             let frame = self.frames.number(CallFrame { package, ..CallFrame::state(&name) });

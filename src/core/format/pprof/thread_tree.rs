@@ -45,7 +45,7 @@ impl ThreadTree {
         self.profile.nodes.len()
     }
 
-    /// Returns the node of a stack, from the root.
+    /// Returns the node of a stack of at least one function, from the root.
     pub(super) fn node(&mut self, frames: impl Iterator<Item = u32>, labels: u32) -> u32 {
         let nodes = &mut self.profile.nodes;
         let mut at = 0;
@@ -55,8 +55,7 @@ impl ThreadTree {
                 (nodes.len() - 1) as u32
             });
         }
-        // A tree has one root, which has no labels.
-        if labels == NO_LABELS || at == 0 {
+        if labels == NO_LABELS {
             return at;
         }
         *self.labelled.entry((at, labels)).or_insert_with(|| {
@@ -195,20 +194,4 @@ fn lay_out(profile: &mut ThreadProfile, start_us: i64) {
         add(left_us, SourcePosition::default());
     }
     profile.samples = samples;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_stack_without_functions_is_the_root_whatever_its_labels() {
-        let mut tree = ThreadTree::new();
-        for labels in [NO_LABELS, 1, 2] {
-            assert_eq!(tree.node([].into_iter(), labels), 0);
-        }
-        assert_eq!(tree.len(), 1);
-        assert_eq!(tree.node([3].into_iter(), NO_LABELS), 1);
-        assert_eq!(tree.node([3].into_iter(), 1), 2);
-    }
 }

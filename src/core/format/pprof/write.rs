@@ -50,6 +50,8 @@ fn write_tables(
     }
     let mapping = PprofMapping {
         id: MAPPING,
+        start: 0,
+        offset: 0,
         file: tables.string(MAPPED_FILE).into(),
         build: 0,
         has_functions: true,

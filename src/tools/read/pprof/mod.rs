@@ -14,9 +14,13 @@ use cpu_prof_core::format::pprof::contents::PprofContents;
 use cpu_prof_core::format::pprof::{read, recognize};
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
 
+/// The most bytes of a file in a folder that are looked at, uncompressed, if its name is not that of a profile.
+const LOOKED_AT: u64 = 1 << 20;
+
 /// Returns the files to read: also pprof in folders, whatever its name.
 pub(crate) fn find(paths: &[PathBuf]) -> (Vec<Input>, Vec<Failed>) {
-    find_also(paths, is_pprof)
+    let is_pprof = |file: Box<dyn Read>| recognize::is_pprof(file.take(LOOKED_AT));
+    find_also(paths, |input| input.open().is_ok_and(is_pprof))
 }
 
 /// Returns whether an input is pprof, by its contents.

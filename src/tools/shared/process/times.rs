@@ -11,7 +11,9 @@ pub(crate) fn thread_times(thread: &Thread, index: &FrameIndex) -> ReportTimes {
     let profiles = || thread.profiles.iter();
     for (node, of_node) in profiles().flat_map(|profile| profile.timed_nodes()) {
         let sum = match index.kind(node.frame) {
-            FrameKind::Function(function) if index.is_native(function) => &mut times.native_us,
+            FrameKind::Function(function) if index.is_machine_code(function) => {
+                &mut times.native_us
+            }
             FrameKind::Function(_) => &mut times.javascript_us,
             FrameKind::Idle => &mut times.idle_us,
             FrameKind::Gc => &mut times.gc_us,

@@ -72,6 +72,15 @@ impl<'a> Evidence<'a> {
             .enumerate()
             .filter_map(|(number, sums)| Some((number, sums.cpu?.others_us?)));
         let native = processes.iter().filter_map(|sums| sums.native.as_ref()).flatten();
+        let cpu = processes.iter().filter_map(|sums| sums.cpu).reduce(|sum, cpu| ReportCpu {
+            javascript_us: sum.javascript_us.saturating_add(cpu.javascript_us),
+            native_us: sum.native_us.saturating_add(cpu.native_us),
+            others_us: match (sum.others_us, cpu.others_us) {
+                (Some(sum), Some(us)) => Some(sum.saturating_add(us)),
+                (sum, us) => sum.or(us),
+            },
+        });
+        let cpu = cpu.map(|cpu| with_profiles_of_others(cpu, processes));
         Self {
             session,
             launchers,
@@ -81,14 +90,7 @@ impl<'a> Evidence<'a> {
             length_us: session.length_us() as f64,
             times,
             all_times: sum_of_times(processes.iter().map(ProcessSums::times)),
-            cpu: processes.iter().filter_map(|sums| sums.cpu).reduce(|sum, cpu| ReportCpu {
-                javascript_us: sum.javascript_us.saturating_add(cpu.javascript_us),
-                native_us: sum.native_us.saturating_add(cpu.native_us),
-                others_us: match (sum.others_us, cpu.others_us) {
-                    (Some(sum), Some(us)) => Some(sum.saturating_add(us)),
-                    (sum, us) => sum.or(us),
-                },
-            }),
+            cpu,
             starts_us: session.processes.iter().map(start_us).sum(),
             largest_native: native.max_by_key(|threads| threads.cpu_us),
             native_code: native_code(session, launchers, index),
@@ -120,5 +122,18 @@ impl<'a> Evidence<'a> {
     /// Returns the work of all processes but launchers, microseconds.
     pub(super) fn work_us(&self) -> f64 {
         self.times.work_us() as f64
+    }
+}
+
+/// Returns CPU times in which programs other than Node that wrote a profile of their own are no other programs:
+/// their work is among what the report shows.
+fn with_profiles_of_others(cpu: ReportCpu, processes: &[ProcessSums<'_>]) -> ReportCpu {
+    let uncounted = processes.iter().filter(|sums| sums.cpu.is_none());
+    let work_us: u64 = uncounted.map(|sums| sums.times().work_us()).sum();
+    let known_us = cpu.others_us.unwrap_or(0).min(work_us);
+    ReportCpu {
+        javascript_us: cpu.javascript_us.saturating_add(known_us),
+        others_us: cpu.others_us.map(|us| us - known_us),
+        ..cpu
     }
 }

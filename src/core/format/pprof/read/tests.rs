@@ -193,12 +193,13 @@ fn files_of_other_tools_are_read() {
     assert_eq!(
         stacks(&processes, &frames, &labels),
         [
+            "go.pb.gz (pid unknown) all threads < (unknown) :-1:-1 < (root) :-1:-1  9 0 0",
             "go.pb.gz (pid unknown) all threads < 0x1f0 :-1:-1 < (root) :-1:-1  3 0 0",
             "go.pb.gz (pid unknown) all threads < _in /go/x.go:3:-1 < outer /go/x.go:-1:-1 < 0x1f0 \
              :-1:-1 < (root) :-1:-1 thread=v 5 0 0",
         ]
     );
-    assert_eq!(processes[0].threads[0].profiles[0].sample_count, 4);
+    assert_eq!(processes[0].threads[0].profiles[0].sample_count, 13);
 }
 
 #[test]

@@ -13,7 +13,7 @@ pub enum ScanError {
     Io(#[source] io::Error),
     #[error("the file is empty")]
     Empty,
-    #[error("the file is not a JSON object or array, so it is not a trace")]
+    #[error("the file is not a JSON object or array, and not pprof, so it has no profile")]
     NotJson,
     /// The place of the head has zeros.
     #[error(
