@@ -224,6 +224,8 @@ test('in a profile of a native program, functions without a file are its own cod
   })
   const addresses = await read({ samples, hasNames: false })
   assert.match(addresses.sentence ?? '', /^60 % of the work is server\+0x1010/)
+  const unknown = await read({ samples, file: 'Unknown', types: ['cpu/count', 'x/count'] })
+  assert.match(unknown.sentence ?? '', /^60 % of the work is app::parse\(int\), called by main/)
   // All of it is in a library.
   const library = samples.map((sample) => ({ ...sample, stack: ['f@/x/libx.so', 'g@/x/libx.so'] }))
   assert.match((await read({ samples: library })).sentence ?? '', /^100 % of the work is g/)

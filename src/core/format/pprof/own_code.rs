@@ -7,6 +7,9 @@ use crate::profile::package::package_of;
 
 /// Functions that only V8's profiles have, which can have few others with a file.
 const STATES: [&[u8]; 3] = [b"(program)", b"(garbage collector)", b"(idle)"];
+/// What tools write in place of a file that they do not know.
+const NO_FILES: [&[u8]; 7] =
+    [b"Unknown", b"unknown", b"(unknown)", b"<unknown>", b"[unknown]", b"??", b"?"];
 /// Parts of the names of libraries' files.
 const LIBRARIES: [&[u8]; 4] = [b".so", b".dylib", b".dll", b".DLL"];
 
@@ -25,7 +28,7 @@ impl OwnCode {
     pub(super) fn of(tables: &FileTables<'_>) -> Self {
         let text = |index| tables.bytes(index).unwrap_or_default();
         let functions = tables.functions.values();
-        let with_file = functions.clone().filter(|function| !text(function.file).is_empty());
+        let with_file = functions.clone().filter(|function| is_file(text(function.file)));
         let addresses = tables.locations.values().filter(|location| location.lines.is_empty());
         let all = functions.len() + addresses.count();
         let mut names = functions.map(|function| text(function.name));
@@ -49,6 +52,11 @@ impl OwnCode {
         // Any path outside of packages is own code.
         is_own.then(|| package_of("/").into())
     }
+}
+
+/// Returns whether the text of a function's file names one.
+pub(super) fn is_file(text: &[u8]) -> bool {
+    !text.is_empty() && !NO_FILES.contains(&text)
 }
 
 /// Returns whether a module is a library or a part of the system: `[kernel.kallsyms]`.

@@ -7,7 +7,7 @@ use super::comments;
 use super::contents::PprofContents;
 use super::file_tables::{FileLocation, FileTables, damaged};
 use super::message::{PprofLabel, PprofLine, PprofSample};
-use super::own_code::OwnCode;
+use super::own_code::{OwnCode, is_file};
 use super::thread_tree::ThreadTree;
 use super::values::ValueMeaning;
 use crate::base::native_code::address_name;
@@ -154,7 +154,10 @@ impl<'a> SampleReader<'a> {
     fn frame(&mut self, id: u64, module: i64) -> Result<u32, String> {
         let function = self.profile.function(id)?;
         let text = |index| self.profile.string(index);
-        let (name, url) = (text(function.name)?, text(function.file)?);
+        let (name, mut url) = (text(function.name)?, text(function.file)?);
+        if !self.is_ours && !is_file(url.as_bytes()) {
+            url.clear();
+        }
         let known = text(function.system_name)?;
         let (column, origin) = match self.is_ours {
             true => system_name::read(&known, &name, function.line),

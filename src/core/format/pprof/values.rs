@@ -42,16 +42,15 @@ impl Period<'_> {
         Some(self.told_nanos()).filter(|nanos| *nanos <= most).unwrap_or(0)
     }
 
-    /// Returns how many nanoseconds each of `count` samples counts for, and whether the file tells that; none
-    /// if nothing is known.
-    fn nanos_of_sample(self, count: u64) -> Option<(u64, bool)> {
+    /// Returns how many nanoseconds each of `count` samples counts for, and whether the file tells that.
+    fn nanos_of_sample(self, count: u64) -> (u64, bool) {
         let (nanos, length) = (self.nanos(), self.length_nanos);
-        let is_too_long = length > 0 && nanos.saturating_mul(count) / MAX_THREADS > length;
+        let most = length.max(LONG_PERIOD);
+        let is_too_long = length > 0 && nanos.saturating_mul(count) / MAX_THREADS > most;
         match (nanos, length.checked_div(count)) {
-            (1.., _) if !is_too_long => Some((nanos, true)),
-            (_, Some(share @ 1..)) => Some((share, false)),
-            _ if self.told_nanos() > 0 => Some((USUAL_PERIOD, false)),
-            _ => None,
+            (1.., _) if !is_too_long => (nanos, true),
+            (_, Some(share @ 1..)) => (share, false),
+            _ => (USUAL_PERIOD, false),
         }
     }
 }
@@ -96,8 +95,8 @@ impl ValueMeaning {
     ) -> Result<Self, String> {
         let named = |name: &str| types.iter().position(|(known, _)| known == name);
         let timed = |index: &usize| nanos_of(&types[*index].1).is_some();
-        let count = ["samples", "sample"].into_iter().find_map(named);
-        let count = count.filter(|index| types[*index].1 == "count");
+        let is_count = |(name, unit): &SampleType| unit == "count" && counts_samples(name);
+        let count = types.iter().position(is_count);
         let chosen = [default, CPU, "wall"].into_iter().filter_map(named).find(timed);
         let time = chosen.or_else(|| (0..types.len()).find(timed));
         let wall = named("wall").filter(|_| is_ours).filter(timed);
@@ -106,8 +105,7 @@ impl ValueMeaning {
             return Ok(Self { time, nanos, wall, count, period_nanos, is_guessed: false });
         }
         let time = count.ok_or_else(|| no_times(types))?;
-        let known = period.nanos_of_sample(sum(time)?);
-        let (nanos, is_told) = known.ok_or_else(|| no_times(types))?;
+        let (nanos, is_told) = period.nanos_of_sample(sum(time)?);
         let period_nanos = if is_told { nanos } else { 0 };
         Ok(Self { time, nanos, wall, count, period_nanos, is_guessed: !is_told })
     }
@@ -140,6 +138,12 @@ impl ValueMeaning {
         };
         KnownValues { samples, work_nanos, other_nanos: wall_nanos.saturating_sub(work_nanos) }
     }
+}
+
+/// Returns whether a type of this name counts the samples of a profile of time: perf's event is before `_sample`.
+fn counts_samples(name: &str) -> bool {
+    matches!(name, "samples" | "sample" | "cpu" | "cpu-samples" | "cpu_samples")
+        || name.ends_with("_sample")
 }
 
 /// Returns how many nanoseconds a unit has; none if it is not one of time.
@@ -205,8 +209,12 @@ mod tests {
     fn counts_of_samples_have_the_time_of_their_period() {
         let pyroscope = [("samples", "count")];
         assert_eq!(of(&pyroscope, "", (10, "milliseconds")), Ok(known(3, 30_000_000)));
-        let error = of(&pyroscope, "", (0, "")).unwrap_err();
-        assert!(error.contains("samples/count"), "{error}");
+        // Rust's pprof has counts alone in old versions.
+        assert_eq!(of(&[("cpu", "count")], "", (0, "")), Ok(known(3, 30_000_000)));
+        let perf = [("cycles_sample", "count"), ("cycles_event", "count")];
+        assert_eq!(of(&perf, "", (0, "")), Ok(known(3, 30_000_000)));
+        let goroutines = of(&[("goroutine", "count")], "", (1, "count")).unwrap_err();
+        assert!(goroutines.contains("goroutine/count"), "{goroutines}");
         let heap = [("inuse_objects", "count"), ("inuse_space", "bytes")];
         let error = of(&heap, "inuse_space", (524_288, "bytes")).unwrap_err();
         assert!(error.contains("inuse_objects/count, inuse_space/bytes"), "{error}");
@@ -220,19 +228,22 @@ mod tests {
         };
         // A sample of 11 days in a file of 5 s.
         let millis = "milliseconds";
-        assert_eq!(nanos(1_000_000_000, millis, 5, 100), Some((50_000_000, false)));
-        assert_eq!(nanos(1_000_000_000, millis, 0, 100), Some((USUAL_PERIOD, false)));
-        assert_eq!(nanos(1_000_000_000, millis, 5, 0), Some((USUAL_PERIOD, false)));
+        assert_eq!(nanos(1_000_000_000, millis, 5, 100), (50_000_000, false));
+        assert_eq!(nanos(1_000_000_000, millis, 0, 100), (USUAL_PERIOD, false));
+        assert_eq!(nanos(1_000_000_000, millis, 5, 0), (USUAL_PERIOD, false));
         // A second fits into the file, and its samples do not.
-        assert_eq!(nanos(1000, millis, 5, 100_000), Some((50_000, false)));
-        assert_eq!(nanos(1000, millis, 5, 1000), Some((SECOND, true)));
+        assert_eq!(nanos(1000, millis, 5, 100_000), (50_000, false));
+        assert_eq!(nanos(1000, millis, 5, 1000), (SECOND, true));
         // Many threads have more time than the file, and a short program has less than a sample.
-        assert_eq!(nanos(10, millis, 5, 32_000), Some((10_000_000, true)));
-        assert_eq!(nanos(100, millis, 1, 1), Some((100_000_000, true)));
+        assert_eq!(nanos(10, millis, 5, 32_000), (10_000_000, true));
+        assert_eq!(nanos(100, millis, 1, 1), (100_000_000, true));
         // Hertz are no time.
-        assert_eq!(nanos(100, "hertz", 5, 100), Some((50_000_000, false)));
-        assert_eq!(nanos(100, "hertz", 0, 100), None);
-        assert_eq!(nanos(i64::MAX, "s", 5, u64::MAX), Some((USUAL_PERIOD, false)));
+        assert_eq!(nanos(100, "hertz", 5, 100), (50_000_000, false));
+        assert_eq!(nanos(100, "hertz", 0, 100), (USUAL_PERIOD, false));
+        // A length that is too short for its unit says nothing of threads.
+        let short = Period { number: 10, unit: millis, length_nanos: 5000 };
+        assert_eq!(short.nanos_of_sample(100), (10_000_000, true));
+        assert_eq!(nanos(i64::MAX, "s", 5, u64::MAX), (USUAL_PERIOD, false));
     }
 
     #[test]
