@@ -10,7 +10,7 @@ use crate::profile::session::builder::ProfileBuilder;
 
 /// A node of the call tree.
 #[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", expecting = "a node of a call tree")]
 pub struct NodeJson<'a> {
     /// Id in the recording.
     pub id: NodeNumber,

@@ -41,9 +41,9 @@ pub(super) fn contents(file: impl Read, to: &mut Problems) -> Contents {
             let samples = profile.finish(to);
             Contents { kind: Some("cpuprofile"), profiles: 1, samples, ..Contents::default() }
         }
-        _ => {
+        (None, profile) => {
             to.line = 1;
-            to.fatal(NEITHER);
+            to.fatal(profile.and_then(|profile| profile.other()).unwrap_or(NEITHER));
             Contents::default()
         }
     }
@@ -166,13 +166,12 @@ impl<'de> Visitor<'de> for &mut FileChecks<'_> {
                 continue;
             }
             let profile = self.profile.get_or_insert_default();
-            if ProfileChecks::READ.contains(&&*key) {
+            if ProfileChecks::reads(&key) {
                 let value = file.next_value::<Box<RawValue>>()?;
                 profile.member(&key, WrittenValue::of(value.get()));
             } else {
                 // Memory is for the members that are checked.
                 file.next_value::<IgnoredAny>()?;
-                profile.has_head |= key == "head";
             }
         }
     }

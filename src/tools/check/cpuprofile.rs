@@ -3,6 +3,7 @@
 use super::labels::SampleLabels;
 use super::profiles::{Deltas, NodeText, number};
 use cpu_prof_core::base::id_set::IdSet;
+use cpu_prof_core::format::cpuprofile::kind::JsonKind;
 use cpu_prof_core::format::trace::check::event_text::WrittenValue;
 use cpu_prof_core::format::trace::check::problems::Problems;
 
@@ -26,17 +27,36 @@ pub(super) struct ProfileChecks {
     labels: SampleLabels,
     start: Option<f64>,
     end: Option<f64>,
-    /// Whether the profile is of an old format, with a tree of nodes.
-    pub(super) has_head: bool,
+    kind: JsonKind,
 }
 
 impl ProfileChecks {
     /// The members whose values are read.
-    pub(super) const READ: [&'static str; 7] =
+    const READ: [&'static str; 7] =
         ["nodes", "samples", "timeDeltas", "startTime", "endTime", "labels", "labelSets"];
+
+    /// Returns whether the value of a member is read.
+    pub(super) fn reads(key: &str) -> bool {
+        Self::READ.contains(&key) || JsonKind::READ.contains(&key)
+    }
+
+    /// Checks the profile that an event holds. Returns the count of its samples.
+    pub(super) fn event(profile: WrittenValue<'_>, to: &mut Problems) -> u64 {
+        let mut checks = Self::default();
+        checks.node_problems.line = to.line;
+        checks.sample_problems.line = to.line;
+        profile.each_member(|key, value| checks.member(key, value));
+        if checks.nodes.is_none() {
+            let field = "args.data.cpuProfile.nodes";
+            to.error("nodes", field, "a CpuProfile needs the nodes of its profile");
+            return checks.samples;
+        }
+        checks.finish(to)
+    }
 
     /// Reads a member of the file.
     pub(super) fn member(&mut self, key: &str, value: WrittenValue<'_>) {
+        self.kind.member(key, value.as_written().as_bytes());
         match key {
             "nodes" if value.is_list() => {
                 self.nodes.get_or_insert_default();
@@ -96,7 +116,12 @@ impl ProfileChecks {
 
     /// Returns whether the file is a profile.
     pub(super) fn is_profile(&self) -> bool {
-        self.nodes.is_some() || self.has_head
+        self.kind.is_profile()
+    }
+
+    /// Returns what the file is instead; none if its members do not tell.
+    pub(super) fn other(&self) -> Option<&'static str> {
+        self.kind.other()
     }
 
     /// Adds what is wrong with the profile. Returns the count of its samples.

@@ -2,12 +2,13 @@
 
 use serde::Serialize;
 
+use super::cpuprofile::ProfileChecks;
 use super::profiles::Profiles;
 use super::spans::UnclosedSpans;
 use cpu_prof_core::format::trace::check::event_text::EventText;
 use cpu_prof_core::format::trace::check::fields::{fields, has_id, kind_of};
 use cpu_prof_core::format::trace::check::problems::Problems;
-use cpu_prof_core::format::trace::event::event_names::PROFILE_EVENTS;
+use cpu_prof_core::format::trace::event::event_names::{PROFILE_EVENTS, WHOLE_PROFILE};
 
 /// What a file contains.
 #[derive(Debug, Default, Serialize)]
@@ -27,6 +28,10 @@ pub(super) struct Contents {
 pub(super) struct EventChecks {
     spans: UnclosedSpans,
     profiles: Profiles,
+    /// Count of the profiles that are one event each.
+    whole_profiles: usize,
+    /// Count of their samples.
+    whole_samples: u64,
     /// Count of the events.
     count: u64,
     /// Whether there is an event besides names.
@@ -54,10 +59,16 @@ impl EventChecks {
             self.spans.event(kind, &event, to);
         }
         // Readers go by the name, whatever the phase.
-        if let Some(name) = event.get("name").text()
-            && PROFILE_EVENTS.contains(&name.as_bytes())
-        {
-            self.profiles.event(&name, &event, to);
+        let Some(name) = event.get("name").text() else { return };
+        match name.as_bytes() {
+            part if PROFILE_EVENTS.contains(&part) => self.profiles.event(&name, &event, to),
+            WHOLE_PROFILE => {
+                self.whole_profiles += 1;
+                let profile = event.get("args").member("data").member("cpuProfile");
+                self.whole_samples += ProfileChecks::event(profile, to);
+            }
+            b"TracingStartedInBrowser" => frames(&event, to),
+            _ => {}
         }
     }
 
@@ -73,9 +84,18 @@ impl EventChecks {
         Contents {
             kind: Some("trace"),
             events: self.count,
-            profiles: self.profiles.known.len(),
-            samples: self.profiles.samples,
+            profiles: self.profiles.known.len() + self.whole_profiles,
+            samples: self.profiles.samples + self.whole_samples,
             ..Contents::default()
         }
+    }
+}
+
+/// Checks the event that begins a trace of a browser.
+fn frames(event: &EventText<'_>, to: &mut Problems) {
+    if !event.get("args").member("data").member("frames").is_list() {
+        let message = "a TracingStartedInBrowser without a list of frames: DevTools refuses the file (frames is \
+                       not iterable); cpu-prof merge writes a trace with such a list";
+        to.error("frames", "args.data.frames", message);
     }
 }

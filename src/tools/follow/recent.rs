@@ -146,6 +146,7 @@ impl RecentTrace {
         let threads = processes.iter_mut().flat_map(|process| &mut process.threads);
         threads.flat_map(|thread| &mut thread.profiles).for_each(|profile| needed.keep(profile));
         let contents = FileContents {
+            has_one_clock: false,
             processes,
             is_trace: true,
             times: None,

@@ -46,6 +46,8 @@ pub(crate) struct FileContents {
     pub is_trace: bool,
     /// Times of a trace that is not a recording.
     pub times: Option<TraceTimes>,
+    /// Whether all times are known to be those of one clock.
+    pub has_one_clock: bool,
     /// Whether the file was cut off, or events were left out.
     pub is_damaged: bool,
     /// Count of profile events that could not be read.
@@ -131,7 +133,7 @@ fn read(input: &Input, scope: ReadScope) -> Result<ReadFile, String> {
         let Some(item) = items.next().map_err(|error| error.to_string())? else { break };
         match item {
             // A file with nodes before any event is a `.cpuprofile`.
-            SoundItem::Event { .. } if cpuprofile.has_nodes() => {}
+            SoundItem::Event { .. } if cpuprofile.is_profile() => {}
             SoundItem::Event { text, head } => {
                 has_events = true;
                 trace.event(text, head, is_ours, &mut frames);
@@ -148,12 +150,16 @@ fn read(input: &Input, scope: ReadScope) -> Result<ReadFile, String> {
         let unreadable_events = trace.unreadable_events();
         let script_maps = trace.take_script_maps();
         let labels = trace.take_labels();
-        let times = (!trace.is_recording()).then(|| trace.take_times());
+        let mut times = (!trace.is_recording()).then(|| trace.take_times());
         let processes = trace.finish();
+        if let Some(times) = &mut times {
+            times.profiles(&processes);
+        }
         let is_damaged = items.is_damaged();
         let contents = FileContents {
             processes,
             is_trace: true,
+            has_one_clock: times.as_ref().is_some_and(TraceTimes::have_one_clock),
             times,
             is_damaged,
             unreadable_events,
@@ -161,11 +167,14 @@ fn read(input: &Input, scope: ReadScope) -> Result<ReadFile, String> {
         };
         return Ok(ReadFile { contents, frames, labels, script_maps });
     }
+    if let Some(other) = cpuprofile.other() {
+        return Err(other.to_owned());
+    }
     if let Some(error) = cpuprofile_error {
         return Err(error);
     }
     let is_damaged = items.is_torn();
-    if is_damaged && cpuprofile.has_nodes() {
+    if is_damaged && cpuprofile.is_profile() {
         return Err(CUT_CPUPROFILE.to_owned());
     }
     let name = input.path.file_name().unwrap_or_default().to_string_lossy();

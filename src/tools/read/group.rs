@@ -8,6 +8,8 @@
 
 use std::cmp::Reverse;
 
+use rustc_hash::FxHashMap;
+
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::session::thread_profile::END_TOLERANCE_US;
 use cpu_prof_core::profile::session::{Clock, Identity};
@@ -180,6 +182,9 @@ pub(crate) struct ClockFacts {
     pub wall_zero_us: Option<i64>,
     /// Count of recordings.
     pub recordings: usize,
+    /// Number of the other tool's trace that the process is in: all in one trace have one clock. None for
+    /// a process of another file.
+    pub trace: Option<usize>,
 }
 
 impl ClockFacts {
@@ -195,31 +200,30 @@ impl ClockFacts {
 
 /// Returns the clocks, those of most recordings first, and the index of each process's clock.
 ///
-/// Processes under one start of a system share its clock. Where the start is not known, processes
-/// share a clock if their times are within a day.
+/// Processes under one start of a system share its clock, and those in one trace. Where that is not
+/// known, processes share a clock unless their times are far apart: beside a pause that is much longer than
+/// all recordings, nobody would see these.
 pub(crate) fn find_clocks(processes: &[ClockFacts]) -> (Vec<Clock>, Vec<usize>) {
-    const DAY_US: i64 = 24 * 3600 * 1_000_000;
     // Known clocks come first: a process of an unknown clock may belong to one.
     let mut order: Vec<usize> = (0..processes.len()).collect();
     order.cold_sort_by_key(|index| (processes[*index].boot.is_none(), processes[*index].start_us));
     let mut clocks: Vec<(Clock, usize)> = Vec::new();
+    let mut traces: FxHashMap<usize, usize> = FxHashMap::default();
     let mut found = vec![0; processes.len()];
     for index in order {
-        let ClockFacts { boot, start_us, end_us, wall_zero_us, recordings } =
+        let ClockFacts { boot, start_us, end_us, wall_zero_us, recordings, trace } =
             processes[index].clone();
         let is_shared = |(clock, _): &(Clock, usize)| match (&clock.boot, &boot) {
             (Some(known), Some(boot)) => known == boot,
-            _ => {
-                let earliest = clock.start_us.saturating_sub(DAY_US);
-                let latest = clock.end_us.saturating_add(DAY_US);
-                (earliest..=latest).contains(&start_us)
-            }
+            _ => !are_apart((clock.start_us, clock.end_us), (start_us, end_us)),
         };
-        let at = clocks.iter().position(is_shared).unwrap_or_else(|| {
+        let of_trace = trace.and_then(|trace| traces.get(&trace).copied());
+        let at = of_trace.or_else(|| clocks.iter().position(is_shared)).unwrap_or_else(|| {
             let boot = boot.clone();
             clocks.push((Clock { boot, start_us, end_us, wall_zero_us }, 0));
             clocks.len() - 1
         });
+        trace.map(|trace| traces.insert(trace, at));
         let (clock, count) = &mut clocks[at];
         clock.start_us = clock.start_us.min(start_us);
         clock.end_us = clock.end_us.max(end_us);
@@ -232,6 +236,18 @@ pub(crate) fn find_clocks(processes: &[ClockFacts]) -> (Vec<Clock>, Vec<usize>) 
     let rank = |at: usize| ranking.iter().position(|ranked| *ranked == at).unwrap_or_default();
     let indices = found.into_iter().map(rank).collect();
     (ranking.iter().map(|at| clocks[*at].0.clone()).collect(), indices)
+}
+
+/// Returns whether two spans of time are so far apart that nothing tells that one clock gave both:
+/// microseconds.
+pub(crate) fn are_apart(one: (i64, i64), other: (i64, i64)) -> bool {
+    const MINUTE_US: i64 = 60_000_000;
+    /// A pause between runs that belong together is not longer than so many times the longer run.
+    const TIMES: i64 = 10;
+    let length_us = |(start_us, end_us): (i64, i64)| end_us.saturating_sub(start_us);
+    let gap_us = one.0.max(other.0).saturating_sub(one.1.min(other.1));
+    let longest_us = length_us(one).max(length_us(other));
+    gap_us > longest_us.saturating_mul(TIMES).max(MINUTE_US)
 }
 
 #[cfg(test)]
@@ -386,6 +402,7 @@ mod tests {
             end_us,
             wall_zero_us: None,
             recordings: 1,
+            trace: None,
         };
         let mut all = of(None, 5, 9);
         all.join(of(Some("this"), 2, 7));
@@ -403,6 +420,7 @@ mod tests {
             end_us,
             wall_zero_us: None,
             recordings: 1,
+            trace: None,
         };
         let (clocks, indices) = find_clocks(&[
             facts(Some("other"), 0, 5 * SECOND),
@@ -413,5 +431,32 @@ mod tests {
         assert_eq!(indices, [1, 0, 0, 2]);
         let spans: Vec<_> = clocks.iter().map(|clock| (clock.start_us, clock.end_us)).collect();
         assert_eq!(spans, [(SECOND, 4 * SECOND), (0, 5 * SECOND), (WEEK, WEEK + SECOND)]);
+    }
+
+    #[test]
+    fn what_nothing_joins_is_apart() {
+        let facts = |start_us, end_us, trace| ClockFacts {
+            boot: None,
+            start_us,
+            end_us,
+            wall_zero_us: None,
+            recordings: 1,
+            trace,
+        };
+        let indices = |all: &[ClockFacts]| find_clocks(all).1;
+        const MINUTE: i64 = 60 * SECOND;
+        // A start of 0 is that of no system's clock.
+        let of_zero = facts(0, SECOND, None);
+        let later = facts(42 * MINUTE, 42 * MINUTE + SECOND, None);
+        assert_eq!(indices(&[of_zero.clone(), later.clone()]), [0, 1]);
+        assert_eq!(indices(&[of_zero.clone(), facts(30 * SECOND, 31 * SECOND, None)]), [0, 0]);
+        // The pause is not long beside a recording.
+        assert_eq!(indices(&[facts(0, 9 * MINUTE, None), later.clone()]), [0, 0]);
+        let in_trace = |facts: &ClockFacts| ClockFacts { trace: Some(3), ..facts.clone() };
+        assert_eq!(indices(&[in_trace(&of_zero), in_trace(&later)]), [0, 0]);
+        assert_eq!(
+            indices(&[facts(i64::MIN, i64::MIN, None), facts(i64::MAX, i64::MAX, None)]),
+            [0, 1]
+        );
     }
 }

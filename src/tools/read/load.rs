@@ -53,8 +53,8 @@ pub(crate) struct Loaded {
 pub(crate) fn load(paths: &[PathBuf], scope: ReadScope) -> Loaded {
     let mut loaded = load_all(FoundInputs::of(paths), scope);
     if loaded.session.clocks.len() > 1 {
-        let note = "the recordings come from several machines, or from before and after a restart \
-                    of one: times of each begin at 0";
+        let note = "the recordings come from several machines or runs, or from before and after a \
+                    restart: times of each begin at 0";
         loaded.notes.push(note.into());
     }
     loaded
@@ -82,8 +82,8 @@ pub(crate) fn load_slice(paths: &[PathBuf], limits: SliceLimits, scope: ReadScop
     processes.retain(|process| process.clock == 0);
     if processes.len() < all {
         loaded.notes.push(format!(
-            "left out {} processes: their times come from another machine, or from before a \
-             restart; to see them, give their recordings alone",
+            "left out {} processes: their times come from another machine or run, or from before \
+             a restart; to see them, give their recordings alone",
             all - processes.len()
         ));
     }
@@ -214,6 +214,8 @@ impl Loaded {
         sort(&mut self.session, Process::recorded_us);
         name_primaries(&mut self.session);
         if let Some((clock, (start_us, end_us))) = self.session.clocks.first_mut().zip(times.line())
+            && clock.start_us <= end_us
+            && start_us <= clock.end_us
         {
             (clock.start_us, clock.end_us) = (start_us, end_us);
         }
@@ -229,8 +231,9 @@ impl Loaded {
     fn add(&mut self, mut files: Vec<(&Input, FileContents)>) {
         let mut processes = Vec::new();
         for (index, (_, contents)) in files.iter_mut().enumerate() {
-            let is_trace = contents.is_trace;
+            let (is_trace, trace) = (contents.is_trace, contents.has_one_clock.then_some(index));
             processes.extend(contents.processes.drain(..).map(|process| {
+                let process = Process { trace, ..process };
                 let facts = facts(&process, is_trace);
                 ((index, process), facts)
             }));
@@ -392,7 +395,7 @@ fn name_primaries(session: &mut Session) {
 fn clock_facts(process: &Process, (start_us, end_us): (i64, i64)) -> ClockFacts {
     let boot = process.identity.as_ref().map(|identity| identity.boot.clone());
     let (wall_zero_us, recordings) = (process.wall_zero_us, process.recordings());
-    ClockFacts { boot, start_us, end_us, wall_zero_us, recordings }
+    ClockFacts { boot, start_us, end_us, wall_zero_us, recordings, trace: process.trace }
 }
 
 #[cfg(test)]

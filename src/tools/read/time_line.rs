@@ -2,24 +2,39 @@
 //! limit is one moment for all.
 
 use super::file::open;
-use super::group::{ClockFacts, find_clocks};
+use super::group::{ClockFacts, are_apart, find_clocks};
 use super::sniff::{RecordingFile, SniffedFile, sniff};
 use cpu_prof_core::files::input::Input;
+use cpu_prof_core::format::trace::event::event_names::{PROFILE_EVENTS, WHOLE_PROFILE};
 use cpu_prof_core::format::trace::event::event_times::{EventSpan, TraceTimes};
+use cpu_prof_core::format::trace::read::TraceReader;
 use cpu_prof_core::format::trace::scan::SoundItem;
+use cpu_prof_core::profile::frame_table::FrameTable;
+use cpu_prof_core::profile::session::thread_profile::ReadScope;
 
 /// The times of all inputs.
 #[derive(Debug, Default)]
 pub(crate) struct InputTimes {
     /// Recorded processes, also those in merged traces.
     pub recorded: Vec<ClockFacts>,
-    /// Processes of other tools.
-    pub others: Vec<EventSpan>,
+    /// Traces of other tools.
+    pub others: Vec<OtherTimes>,
+}
+
+/// The times of the processes of another tool's trace.
+#[derive(Debug, Default)]
+pub(crate) struct OtherTimes {
+    span: EventSpan,
+    /// Whether a process has times that count from 0.
+    has_zero: bool,
+    /// Count of profiles.
+    recordings: usize,
 }
 
 impl InputTimes {
     /// Adds the times of a trace that is not a recording.
     pub(crate) fn trace(&mut self, times: TraceTimes) {
+        let mut others = OtherTimes { recordings: times.recordings, ..OtherTimes::default() };
         for (process, span) in times.processes() {
             match (process, span.get()) {
                 (Some(process), Some((start_us, end_us))) => self.recorded.push(ClockFacts {
@@ -28,27 +43,57 @@ impl InputTimes {
                     end_us,
                     wall_zero_us: None,
                     recordings: process.threads.len(),
+                    trace: None,
                 }),
-                _ => self.others.push(span),
+                _ => others.add(span),
             }
         }
+        self.others.push(others);
     }
 
     /// Returns the start and the end of the time line, microseconds: of the recordings by the clock
-    /// of most, and of the other traces that are not far from all recordings.
+    /// of most, and of the other traces that are not far from all recordings. Without recordings, the
+    /// other traces have clocks too.
     pub(crate) fn line(&self) -> Option<(i64, i64)> {
         let (clocks, _) = find_clocks(&self.recorded);
+        let Some(main) = clocks.first() else {
+            let others: Vec<_> = self.others.iter().filter_map(OtherTimes::clock_facts).collect();
+            let (clocks, _) = find_clocks(&others);
+            return clocks.first().map(|clock| (clock.start_us, clock.end_us));
+        };
         let recorded_us: Vec<_> =
             self.recorded.iter().map(|one| (one.start_us, one.end_us)).collect();
-        let near = self.others.iter().filter_map(EventSpan::get);
-        let near = near.filter(|(start_us, _)| !is_far(*start_us, &recorded_us));
-        let main = clocks.first().map(|clock| (clock.start_us, clock.end_us));
-        main.into_iter().chain(near).reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
+        let is_near = |span: &(i64, i64)| {
+            !is_far(span.0, &recorded_us) && recorded_us.iter().any(|one| !are_apart(*one, *span))
+        };
+        let near = self.others.iter().filter_map(|one| one.span.get()).filter(is_near);
+        let all = near.chain([(main.start_us, main.end_us)]);
+        all.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
     }
 
     /// Returns whether events at 0 have a time: the times count from 0, or no event has another.
     pub(crate) fn has_zero(&self) -> bool {
-        self.recorded.is_empty() && self.others.iter().any(EventSpan::is_from_zero)
+        self.recorded.is_empty() && self.others.iter().any(|one| one.has_zero)
+    }
+}
+
+impl OtherTimes {
+    fn add(&mut self, span: EventSpan) {
+        self.span.join(span);
+        self.has_zero |= span.is_from_zero();
+    }
+
+    fn clock_facts(&self) -> Option<ClockFacts> {
+        let (start_us, end_us) = self.span.get()?;
+        let recordings = self.recordings;
+        Some(ClockFacts {
+            boot: None,
+            start_us,
+            end_us,
+            wall_zero_us: None,
+            recordings,
+            trace: None,
+        })
     }
 }
 
@@ -66,8 +111,8 @@ pub(crate) fn is_far(ts: i64, recorded_us: &[(i64, i64)]) -> bool {
     !recorded_us.is_empty() && !recorded_us.iter().any(is_near)
 }
 
-/// Finds the time line of inputs. Reads no more than the heads of their events, and of finished
-/// recordings only the start and the end.
+/// Finds the time line of inputs. Reads no more than the heads of events and the profiles of other
+/// tools, and of finished recordings only the start and the end.
 pub(crate) fn find_time_line(inputs: &[Input]) -> Option<(i64, i64)> {
     find_times(inputs).line()
 }
@@ -94,18 +139,28 @@ fn facts(recording: &RecordingFile, input: &Input) -> ClockFacts {
     recording.clock_facts(end_us.max(recording.start_us))
 }
 
-/// Reads the times of all events.
+/// Reads the times of all events, and those of samples. In a trace of ours, each part of a profile has
+/// the time of its end.
 fn trace_times(input: &Input) -> TraceTimes {
     let mut times = TraceTimes::default();
     let Ok(mut items) = open(input) else { return times };
-    while let Ok(Some(item)) = items.next() {
-        match item {
-            SoundItem::Event { text, head } => {
+    let (mut profiles, mut frames) = (TraceReader::new(ReadScope::NOTHING), FrameTable::new());
+    loop {
+        let is_ours = items.is_ours();
+        match items.next() {
+            Ok(Some(SoundItem::Event { text, head })) => {
                 times.event(head, text);
+                let name = head.name(text);
+                let is_other_part = !is_ours && PROFILE_EVENTS.contains(&name);
+                if is_other_part || name == WHOLE_PROFILE {
+                    profiles.event(text, head, is_ours, &mut frames);
+                }
             }
-            SoundItem::Member { key, value } => times.member(key, value),
+            Ok(Some(SoundItem::Member { key, value })) => times.member(key, value),
+            Ok(None) | Err(_) => break,
         }
     }
+    times.profiles(&profiles.finish());
     times
 }
 
@@ -118,7 +173,14 @@ mod tests {
     const HOUR: i64 = 3600 * SECOND;
 
     fn recording(start_us: i64, end_us: i64) -> ClockFacts {
-        ClockFacts { boot: Some("a".into()), start_us, end_us, wall_zero_us: None, recordings: 1 }
+        ClockFacts {
+            boot: Some("a".into()),
+            start_us,
+            end_us,
+            wall_zero_us: None,
+            recordings: 1,
+            trace: None,
+        }
     }
 
     fn span(events: &[(i64, i64)]) -> EventSpan {
@@ -128,7 +190,13 @@ mod tests {
     }
 
     fn line(recorded: &[ClockFacts], others: &[EventSpan]) -> Option<(i64, i64)> {
-        InputTimes { recorded: recorded.to_vec(), others: others.to_vec() }.line()
+        let other = |span: &EventSpan| {
+            let mut other = OtherTimes::default();
+            other.add(*span);
+            other
+        };
+        let others = others.iter().map(other).collect();
+        InputTimes { recorded: recorded.to_vec(), others }.line()
     }
 
     #[test]

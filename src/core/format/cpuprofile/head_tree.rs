@@ -12,7 +12,7 @@ use crate::profile::session::builder::ProfileBuilder;
 
 /// A node with its call frame and its children.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", expecting = "a node of a call tree")]
 struct HeadNode<'a> {
     id: NodeNumber,
     #[serde(borrow, default)]

@@ -5,6 +5,7 @@ pub mod facts;
 pub mod file_name;
 mod head_tree;
 mod json_output;
+pub mod kind;
 mod packed;
 pub mod read;
 pub mod times;

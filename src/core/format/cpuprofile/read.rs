@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use super::file_name::ids_from_file_name;
 use super::head_tree;
+use super::kind::JsonKind;
 use super::times::ProfileTimes;
 use crate::format::deltas::push_samples;
 use crate::format::label_json::AnnouncedLabels;
@@ -29,7 +30,7 @@ pub struct CpuProfileReader {
     /// Ids of the process and the thread, if the file gives them.
     ids: Option<(i64, i64)>,
     builder: ProfileBuilder,
-    has_nodes: bool,
+    kind: JsonKind,
     times: ProfileTimes,
     samples: Vec<NodeNumber>,
     deltas: Vec<PlainNumber>,
@@ -46,7 +47,7 @@ impl CpuProfileReader {
             names: TraceNames::default(),
             ids: None,
             builder: ProfileBuilder::new(0, scope),
-            has_nodes: false,
+            kind: JsonKind::default(),
             times: ProfileTimes::default(),
             samples: Vec::new(),
             deltas: Vec::new(),
@@ -64,17 +65,16 @@ impl CpuProfileReader {
         frames: &mut FrameTable,
     ) -> Result<(), String> {
         self.times.member(key, value);
+        self.kind.member(key, value);
         match key {
-            "head" => {
+            "head" if self.is_profile() => {
                 let read = head_tree::announce(value, &mut self.builder, frames);
                 read.map_err(|error| invalid(key, &error))?;
-                self.has_nodes = true;
             }
-            "nodes" => {
+            "nodes" if self.is_profile() => {
                 let nodes = NodeList { builder: &mut self.builder, frames };
                 let read = nodes.deserialize(&mut serde_json::Deserializer::from_slice(value));
                 read.map_err(|error| invalid(key, &error))?;
-                self.has_nodes = true;
             }
             "samples" => self.samples = parse(key, value)?,
             "timeDeltas" => self.deltas = parse(key, value)?,
@@ -94,9 +94,14 @@ impl CpuProfileReader {
         mem::take(&mut self.table)
     }
 
-    /// Returns whether the file has nodes, and so is a `.cpuprofile`.
-    pub fn has_nodes(&self) -> bool {
-        self.has_nodes
+    /// Returns whether the file is a `.cpuprofile`, by the members so far.
+    pub fn is_profile(&self) -> bool {
+        self.kind.is_profile()
+    }
+
+    /// Returns what the file is instead; none if its members do not tell.
+    pub fn other(&self) -> Option<&'static str> {
+        self.kind.other()
     }
 
     /// Returns the profile as a process with one thread; none if the file is not a `.cpuprofile`.
@@ -126,7 +131,7 @@ impl CpuProfileReader {
 
     /// Returns the profile; none if the file is not a `.cpuprofile`.
     pub fn finish(mut self) -> Option<ThreadProfile> {
-        if !self.has_nodes {
+        if !self.is_profile() {
             return None;
         }
         let start_us = self.times.start_us().unwrap_or(0);

@@ -84,6 +84,8 @@ pub struct Process {
     pub threads: Vec<Thread>,
     /// Index into [`Session::clocks`].
     pub clock: usize,
+    /// Number of the other tool's trace that the process is in; none for a process of another file.
+    pub trace: Option<usize>,
     /// Wall time of microsecond 0 of the process's clock: microseconds after 1970; none if no file
     /// tells.
     pub wall_zero_us: Option<i64>,

@@ -267,6 +267,8 @@ impl ReadScope {
         from_us: i64::MIN,
         to_us: i64::MAX,
     };
+    /// No time: only the start and the end of each recording.
+    pub const NOTHING: Self = Self { from_us: i64::MAX, ..Self::TIMES };
     /// All times, with lines.
     pub const LINES: Self = Self { lines: true, ..Self::TIMES };
     /// All times, with lines, steps and series.

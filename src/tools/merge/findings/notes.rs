@@ -60,8 +60,8 @@ pub(crate) fn of_processes(processes: &RecordedProcesses, files: &[Input]) -> Ve
     let names = list(recordings.map(|recording| &files[recording.input].path));
     if !names.is_empty() {
         notes.push(format!(
-            "recordings of another machine, or from before a restart, keep their own times, far \
-             from the others in the trace: {names}"
+            "recordings of another machine or run, or from before a restart, keep their own times, \
+             far from the others in the trace: {names}"
         ));
     }
     notes

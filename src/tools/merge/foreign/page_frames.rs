@@ -29,7 +29,12 @@ impl FrameEvent {
         let mut json: Value = serde_json::from_slice(event.text).ok()?;
         clean_labels(&mut json);
         let ts = json.get("ts").and_then(Value::as_f64).unwrap_or_default() as i64;
-        json.pointer("/args/data").is_some().then_some(Self { json, ts, is_start })
+        (is_start || json.pointer("/args/data").is_some()).then_some(Self { json, ts, is_start })
+    }
+
+    /// Returns whether the event begins the trace of a browser without a list of frames.
+    fn lacks_list(&self) -> bool {
+        self.is_start && !self.json.pointer("/args/data/frames").is_some_and(Value::is_array)
     }
 
     fn frames(&self) -> Vec<&Value> {
@@ -102,6 +107,8 @@ fn clean_labels(event: &mut Value) {
 pub(super) struct TraceFrames {
     /// Whether the trace names frames.
     pub is_named: bool,
+    /// Whether a list of frames is missing, without which DevTools refuses the trace.
+    pub lacks_list: bool,
     /// Whether the frames are those of a page of Chrome, which stay as they are; none if not known.
     is_page: Option<bool>,
 }
@@ -117,6 +124,11 @@ impl TraceFrames {
         all: &mut Labels,
         trace: &mut OutputTrace,
     ) -> Result<(), MergeError> {
+        if event.lacks_list() {
+            // The merge writes such an event of its own.
+            self.lacks_list = true;
+            return Ok(());
+        }
         let frames = event.frames();
         let is_ours = frames.iter().any(|frame| {
             let id = frame.get("frame").and_then(Value::as_str);

@@ -13,7 +13,8 @@ use crate::merge::profiles::cpuprofile;
 use crate::merge::profiles::rewrite::ProfileRewriter;
 use crate::merge::result::MergeError;
 use cpu_prof_core::format::trace::event::edit::EventEdit;
-use cpu_prof_core::format::trace::event::event_names::WHOLE_PROFILE;
+use cpu_prof_core::format::trace::event::event_names::{PROFILE_EVENTS, WHOLE_PROFILE};
+use cpu_prof_core::format::trace::event::head::Member;
 use cpu_prof_core::format::trace::write::event::At;
 use cpu_prof_core::profile::frame_table::FrameTable;
 use cpu_prof_core::profile::session::label_table::LabelTable;
@@ -56,7 +57,7 @@ impl ForeignProfiles {
     /// whether the event can be read.
     pub(super) fn check(
         &mut self,
-        event: &ForeignEvent<'_>,
+        event: &mut ForeignEvent<'_>,
         frames: &mut MappedFrames,
         edit: &mut EventEdit,
     ) -> bool {
@@ -66,6 +67,15 @@ impl ForeignProfiles {
         let (_, profile) = self.copied.entry((pid, id.to_owned())).or_insert_with(new);
         let is_read = profile.event(event.sound, frames, edit);
         self.broken += u64::from(!is_read);
+        // In a trace of ours, a part of a profile does not stand before its samples.
+        if let Some(place) = event.sound.place(Member::Ts)
+            && let Some(end_us) = profile.end_after(event.ts())
+            && event.sound.name() == PROFILE_EVENTS[1]
+            && is_read
+        {
+            edit.replace(place, end_us);
+            event.ts = Some(end_us);
+        }
         is_read
     }
 

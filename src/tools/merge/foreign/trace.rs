@@ -160,7 +160,7 @@ impl<'a> ForeignTrace<'a> {
         }
         let options = inputs.options();
         let pid = foreign_pid.map(|foreign| self.pids.pid(foreign, &mut output.pids));
-        let event = ForeignEvent { sound, pid, tid, ts: sound.ts() };
+        let mut event = ForeignEvent { sound, pid, tid, ts: sound.ts() };
         if let Some(frames) = FrameEvent::read(sound) {
             let Self { source, pids, .. } = self;
             let is_kept = |pid: u32| inputs.chosen().keeps_process(&source.process(&pid.into()));
@@ -182,7 +182,7 @@ impl<'a> ForeignTrace<'a> {
         let Self { profiles, change, .. } = self;
         let edit = &mut change.edit;
         edit.clear();
-        if sound.is_profile() && !profiles.check(&event, &mut output.frames, edit) {
+        if sound.is_profile() && !profiles.check(&mut event, &mut output.frames, edit) {
             return Ok(());
         }
         let id = profiles.new_id(&event, &mut output.profile_ids);
@@ -288,7 +288,10 @@ impl<'a> ForeignTrace<'a> {
         if self.frames.is_named {
             return;
         }
-        findings.note_generic(&inputs.file(self.source.input).path);
+        let is_generic = !self.frames.lacks_list;
+        if is_generic {
+            findings.note_generic(&inputs.file(self.source.input).path);
+        }
         for pid in pids {
             let name = self.seen.take_name(pid);
             let name = name.unwrap_or_else(|| inputs.file_name(self.source.input).into_owned());
@@ -297,7 +300,7 @@ impl<'a> ForeignTrace<'a> {
                 pid,
                 url: program_of_script(foreign_pid.unwrap_or(pid), Some(name)).url_label(),
                 start_us: self.seen.first_us.unwrap_or_default(),
-                is_generic: true,
+                is_generic,
                 ..ProcessLabel::default()
             });
         }

@@ -176,8 +176,14 @@ impl RecordedProcess {
     /// Returns the facts that tell the clock of the process.
     pub(crate) fn clock_facts(&self) -> ClockFacts {
         let (start_us, end_us) = self.span_us();
-        let mut facts =
-            ClockFacts { boot: None, start_us, end_us, wall_zero_us: None, recordings: 0 };
+        let mut facts = ClockFacts {
+            boot: None,
+            start_us,
+            end_us,
+            wall_zero_us: None,
+            recordings: 0,
+            trace: None,
+        };
         for recording in self.recordings() {
             facts.join(recording.clock_facts(recording.known_end_us()));
         }

@@ -10,7 +10,7 @@ use super::repaired_chunk::{KnownNodes, repaired_args};
 use crate::merge::inputs::event::SoundEvent;
 use crate::merge::output::mapped_frames::{MappedFrame, MappedFrames};
 use cpu_prof_core::format::ascii_json::encode_raw;
-use cpu_prof_core::format::deltas::{InOrder, deltas_or_even};
+use cpu_prof_core::format::deltas::{self, InOrder, deltas_or_even};
 use cpu_prof_core::format::frame_json::parse_frame;
 use cpu_prof_core::format::label_json::cleaned_sets;
 use cpu_prof_core::format::node_json::NodeJson;
@@ -37,6 +37,8 @@ pub(crate) struct CopiedProfile {
     first: Option<FirstChunk>,
     /// Times of the samples.
     time: WrittenTimeline,
+    /// Usual length of a sample, microseconds; 0 if not known.
+    usual_us: i64,
 }
 
 /// The first chunk of a profile.
@@ -65,6 +67,7 @@ impl Default for CopiedProfile {
             has_samples: false,
             first: None,
             time: WrittenTimeline::new(0),
+            usual_us: 0,
         }
     }
 }
@@ -106,6 +109,13 @@ impl CopiedProfile {
             }
         }
         true
+    }
+
+    /// Returns the end of the samples so far if a chunk of this time stands before the last of them:
+    /// microseconds.
+    pub(crate) fn end_after(&self, ts: i64) -> Option<i64> {
+        let last_us = self.time.last_us();
+        (last_us > ts).then(|| last_us.saturating_add(self.usual_us))
     }
 
     /// Returns the first chunk of a profile that was never announced.
@@ -155,6 +165,11 @@ impl CopiedProfile {
             }
         }
         self.has_samples |= !chunk.samples().is_empty();
+        if let [_, deltas @ ..] = chunk.deltas()
+            && let Ok(count @ 1..) = i64::try_from(deltas.len())
+        {
+            self.usual_us = (deltas::sum(deltas) / count).max(0);
+        }
         true
     }
 

@@ -306,7 +306,7 @@ fn a_recording_that_another_tool_has_formatted_is_one_event_a_line_again() {
 
 #[test]
 fn a_cpuprofile_that_cannot_be_read_gives_no_trace() {
-    let text = r#"{"nodes":[5],"startTime":1,"endTime":2,"samples":[1],"timeDeltas":[1]}"#;
+    let text = r#"{"nodes":[{"id":1,"callFrame":{}},5],"startTime":1,"endTime":2,"samples":[1]}"#;
     let alone = run(&[text.as_bytes()], &MergeOptions::default());
     let reason = alone.result.as_ref().unwrap_err().to_string();
     assert!(reason.contains("0.json: its nodes"), "{reason}");

@@ -4,10 +4,9 @@ use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::chunk_json::ChunkJson;
-use super::event_names::WHOLE_PROFILE;
 use super::head::EventHead;
 use crate::format::trace::ours::OurMember;
+use crate::profile::session::Process;
 
 /// The first and the last time of events.
 #[derive(Debug, Default, Clone, Copy)]
@@ -28,6 +27,14 @@ impl EventSpan {
             (*first, *last) = (ts.min(*first), ts.max(*last));
         }
         self.end_us = self.end_us.max(ts.saturating_add(dur));
+    }
+
+    /// Adds the events of another process of the same trace.
+    pub fn join(&mut self, other: Self) {
+        self.has_zero |= other.has_zero;
+        self.end_us = self.end_us.max(other.end_us);
+        let both = self.range.into_iter().chain(other.range);
+        self.range = both.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
     }
 
     /// Returns whether the times count from 0. The times of a system's clock are far from 0.
@@ -64,26 +71,23 @@ pub struct MergedProcess {
 pub struct TraceTimes {
     spans: FxHashMap<i64, EventSpan>,
     merged: Vec<MergedProcess>,
+    /// Count of the trace's profiles.
+    pub recordings: usize,
 }
 
 impl TraceTimes {
     /// Adds an event, if the event has a time.
     pub fn event(&mut self, head: &EventHead, event: &[u8]) {
         let Some(ts) = head.ts(event).filter(|_| head.phase != b'M') else { return };
-        let pid = head.pid(event).unwrap_or_default();
-        self.add(pid, ts, head.dur(event).unwrap_or_default());
-        if head.name(event) == WHOLE_PROFILE
-            && let Ok((_, profile)) = ChunkJson::from_event(event)
-        {
-            self.whole_profile(pid, &profile);
-        }
+        self.add(head.pid(event).unwrap_or_default(), ts, head.dur(event).unwrap_or_default());
     }
 
-    /// Adds the times of a profile, which is written when it has ended.
-    fn whole_profile(&mut self, pid: i64, profile: &ChunkJson<'_>) {
-        let profile = profile.cpu_profile.as_ref();
-        for time in profile.iter().flat_map(|profile| [profile.start_time, profile.end_time]) {
-            time.into_iter().for_each(|time| self.add(pid, time.0, 0));
+    /// Adds the times of the trace's profiles: samples can be earlier and later than all events.
+    pub fn profiles(&mut self, processes: &[Process]) {
+        for process in processes {
+            let (start_us, end_us) = process.recorded_us();
+            self.add(process.pid, start_us, end_us.saturating_sub(start_us));
+            self.recordings += process.recordings();
         }
     }
 
@@ -103,6 +107,11 @@ impl TraceTimes {
             let MergedProcesses { processes } = facts;
             self.merged = processes;
         }
+    }
+
+    /// Returns whether all times are those of one clock, as in the trace of one tool.
+    pub fn have_one_clock(&self) -> bool {
+        self.merged.is_empty()
     }
 
     /// Returns the processes with the times of their events, each with what a merged trace knows.
