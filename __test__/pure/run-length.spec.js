@@ -139,6 +139,6 @@ for (const [title, name, content, startUs, endUs] of FILES) {
     near(await length(files[0]), (END_US - START_US) / 1000, files[0])
     const last = path.join(path.dirname(file), 'out', 'last.json')
     await merge(file, last, { from: -100 })
-    near(await length(last), end, last)
+    near(await length(last), 100, last)
   })
 }

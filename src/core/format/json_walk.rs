@@ -86,6 +86,17 @@ pub(crate) fn find_member(object: &[u8], key: &str) -> Option<Range<usize>> {
     found
 }
 
+/// Returns the count of the members of an object or of the items of a list; none for another value.
+pub fn count_items(value: &[u8]) -> Option<usize> {
+    let mut count = 0;
+    match value.first()? {
+        b'[' => walk_list(value, |_| count += 1).ok()?,
+        b'{' => drop(walk_object(value, |_, _| count += 1).ok()?),
+        _ => return None,
+    }
+    Some(count)
+}
+
 /// Returns the length of the value at the start of a text.
 pub fn value_length(text: &[u8]) -> Result<usize, WalkError> {
     let mut walk = Walk::new(text);

@@ -13,6 +13,8 @@ use super::events::{Contents, EventChecks};
 use cpu_prof_core::files::input::first_bytes;
 use cpu_prof_core::format::trace::check::event_text::WrittenValue;
 use cpu_prof_core::format::trace::check::problems::Problems;
+use cpu_prof_core::format::trace::event::head::EventHead;
+use cpu_prof_core::format::trace::samples::GlobalSamples;
 use cpu_prof_core::format::trace::scan::MAX_VALUE_BYTES;
 
 /// Reads a file, and checks its contents.
@@ -26,9 +28,10 @@ pub(super) fn contents(file: impl Read, to: &mut Problems) -> Contents {
         }
     };
     let mut json = serde_json::Deserializer::from_reader(text);
-    let mut checks = FileChecks { position: &position, events: None, profile: None, to };
+    let samples = GlobalSamples::default();
+    let mut checks = FileChecks { position: &position, events: None, profile: None, samples, to };
     let parsed = json.deserialize_any(&mut checks).and_then(|()| json.end());
-    let FileChecks { events, profile, .. } = checks;
+    let FileChecks { events, profile, samples, .. } = checks;
     if let Err(error) = parsed {
         to.line = if error.is_io() { position.line.get() + 1 } else { error.line() };
         to.fatal(broken(&error));
@@ -36,11 +39,12 @@ pub(super) fn contents(file: impl Read, to: &mut Problems) -> Contents {
     }
     to.line = 0;
     match (events, profile) {
-        (Some(events), _) => events.finish(to),
+        (Some(events), _) => events.finish(samples, to),
         (None, Some(profile)) if profile.is_profile() => {
             let samples = profile.finish(to);
             Contents { kind: Some("cpuprofile"), profiles: 1, samples, ..Contents::default() }
         }
+        (None, _) if samples.count() > 0 => EventChecks::default().finish(samples, to),
         (None, profile) => {
             to.line = 1;
             to.fatal(profile.and_then(|profile| profile.other()).unwrap_or(NEITHER));
@@ -123,6 +127,7 @@ struct FileChecks<'a> {
     position: &'a TextPosition,
     events: Option<EventChecks>,
     profile: Option<ProfileChecks>,
+    samples: GlobalSamples,
     to: &'a mut Problems,
 }
 
@@ -150,6 +155,11 @@ impl<'de> Visitor<'de> for &mut FileChecks<'_> {
             self.to.line =
                 self.position.line.get() + 1 - memchr_iter(b'\n', text.as_bytes()).count();
             events.event(text, self.to);
+            if text.contains("\"P\"")
+                && let Some(head) = EventHead::of_any(text.as_bytes())
+            {
+                self.samples.event(&head, text.as_bytes());
+            }
             self.position.item_bytes.set(0);
         }
         Ok(())
@@ -168,7 +178,14 @@ impl<'de> Visitor<'de> for &mut FileChecks<'_> {
             let profile = self.profile.get_or_insert_default();
             if ProfileChecks::reads(&key) {
                 let value = file.next_value::<Box<RawValue>>()?;
-                profile.member(&key, WrittenValue::of(value.get()));
+                self.samples.member(&key, value.get().as_bytes());
+                // A trace has samples too.
+                if !GlobalSamples::is_list(&key, value.get().as_bytes()) {
+                    profile.member(&key, WrittenValue::of(value.get()));
+                }
+            } else if key == "stackFrames" {
+                let value = file.next_value::<Box<RawValue>>()?;
+                self.samples.member(&key, value.get().as_bytes());
             } else {
                 // Memory is for the members that are checked.
                 file.next_value::<IgnoredAny>()?;

@@ -4,11 +4,13 @@ use serde::Serialize;
 
 use super::cpuprofile::ProfileChecks;
 use super::profiles::Profiles;
+use super::samples::check;
 use super::spans::UnclosedSpans;
 use cpu_prof_core::format::trace::check::event_text::EventText;
 use cpu_prof_core::format::trace::check::fields::{fields, has_id, kind_of};
 use cpu_prof_core::format::trace::check::problems::Problems;
 use cpu_prof_core::format::trace::event::event_names::{PROFILE_EVENTS, WHOLE_PROFILE};
+use cpu_prof_core::format::trace::samples::GlobalSamples;
 
 /// What a file contains.
 #[derive(Debug, Default, Serialize)]
@@ -73,10 +75,11 @@ impl EventChecks {
     }
 
     /// Adds what only the end of the trace shows. Returns what the trace contains.
-    pub(super) fn finish(self, to: &mut Problems) -> Contents {
-        if self.count == 0 {
+    pub(super) fn finish(self, samples: GlobalSamples, to: &mut Problems) -> Contents {
+        let (threads, count) = check(samples, to);
+        if self.count == 0 && count == 0 {
             to.warn("empty", "traceEvents", "the trace has no events");
-        } else if !self.has_others {
+        } else if !self.has_others && count == 0 {
             to.warn("empty", "traceEvents", "the trace has names only");
         }
         self.profiles.finish(to);
@@ -84,8 +87,8 @@ impl EventChecks {
         Contents {
             kind: Some("trace"),
             events: self.count,
-            profiles: self.profiles.known.len() + self.whole_profiles,
-            samples: self.profiles.samples + self.whole_samples,
+            profiles: self.profiles.known.len() + self.whole_profiles + threads,
+            samples: self.profiles.samples + self.whole_samples + count,
             ..Contents::default()
         }
     }

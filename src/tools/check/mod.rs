@@ -7,4 +7,5 @@ mod cpuprofile;
 mod events;
 mod labels;
 mod profiles;
+mod samples;
 mod spans;

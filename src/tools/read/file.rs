@@ -147,7 +147,7 @@ fn read(input: &Input, scope: ReadScope) -> Result<ReadFile, String> {
         }
     }
     if has_events {
-        let unreadable_events = trace.unreadable_events();
+        let unreadable_events = trace.unreadable_events() + items.sample_problems().lost;
         let script_maps = trace.take_script_maps();
         let labels = trace.take_labels();
         let mut times = (!trace.is_recording()).then(|| trace.take_times());

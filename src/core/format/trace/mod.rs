@@ -8,5 +8,6 @@ pub mod lines;
 pub mod ours;
 pub mod process_label;
 pub mod read;
+pub mod samples;
 pub mod scan;
 pub mod write;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashSet;
 
+use super::left_out::LeftOut;
 use super::notes;
 use super::thread_cpu::ThreadCpus;
 use crate::merge::inputs::foreign_pid::ForeignPid;
@@ -65,6 +66,11 @@ impl MergeFindings {
                 self.result.failed.push(Failed { path: path.clone(), reason });
             }
         }
+    }
+
+    /// Notes what of another tool's trace is not in the output.
+    pub(crate) fn note_left_out(&mut self, input: &Input, left_out: &LeftOut) {
+        self.result.notes.extend(left_out.note(&input.path));
     }
 
     /// Notes that nothing could be read of a recording.

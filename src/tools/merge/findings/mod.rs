@@ -2,5 +2,6 @@
 //! the user.
 
 pub(crate) mod findings;
+pub(crate) mod left_out;
 pub(crate) mod notes;
 pub(crate) mod thread_cpu;

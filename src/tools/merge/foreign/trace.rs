@@ -11,6 +11,7 @@ use super::profiles::ForeignProfiles;
 use super::seen_threads::SeenThreads;
 use super::spans::OpenSpans;
 use crate::merge::findings::findings::{MergeFindings, Reading};
+use crate::merge::findings::left_out::LeftOut;
 use crate::merge::findings::thread_cpu::ThreadCpus;
 use crate::merge::inputs::clean::clean;
 use crate::merge::inputs::event::{EventChange, SoundEvent};
@@ -28,6 +29,7 @@ use cpu_prof_core::format::trace::clean_facts::clean_facts;
 use cpu_prof_core::format::trace::event::event_names::{FRAMES, WHOLE_PROFILE};
 use cpu_prof_core::format::trace::event::head::Member;
 use cpu_prof_core::format::trace::ours::OurMember;
+use cpu_prof_core::format::trace::samples::GlobalSamples;
 use cpu_prof_core::format::trace::scan::SoundItem;
 use cpu_prof_core::format::trace::write::process_span::PROCESSES;
 use cpu_prof_core::format::trace::write::thread_names::is_as_worker;
@@ -61,6 +63,7 @@ pub(crate) fn add_trace(
     };
     let mut trace = ForeignTrace::new(source);
     let mut merged = Vec::new();
+    let mut left_out = LeftOut::default();
     loop {
         let is_ours = items.is_ours();
         match items.next() {
@@ -73,6 +76,8 @@ pub(crate) fn add_trace(
                     output.stack_frames.add(value, trace.ids)?;
                 } else if let Some(processes) = merged_processes(key, value) {
                     merged = processes;
+                } else if !GlobalSamples::is_list(key, value) {
+                    left_out.member(key, value);
                 }
             }
             Ok(None) => break,
@@ -83,6 +88,9 @@ pub(crate) fn add_trace(
         }
     }
     trace.finish(&mut output.trace)?;
+    (left_out.events, left_out.samples) = (items.left_out(), items.sample_problems().lost);
+    left_out.events += trace.profiles.broken;
+    findings.note_left_out(file, &left_out);
     if items.is_damaged() || trace.profiles.broken > 0 {
         findings.note_reading(file, Reading::Damaged);
     }

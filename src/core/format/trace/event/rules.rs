@@ -8,6 +8,7 @@ use super::event_names::{PROFILE_EVENTS, WHOLE_PROFILE};
 use super::head::{EventHead, Member};
 use super::phase::PhaseKind;
 use crate::format::json_walk::find_member;
+use crate::format::number::digits;
 
 /// Returns whether an event can stay, and adds to `edit` what has to be repaired.
 pub(crate) fn keep(head: &EventHead, event: &[u8], edit: &mut EventEdit) -> bool {
@@ -24,6 +25,13 @@ pub(crate) fn keep(head: &EventHead, event: &[u8], edit: &mut EventEdit) -> bool
             None => return false,
         },
         None => return false,
+    }
+    // Hermes puts the number of a thread into a string.
+    if let Some(tid) = head.place(Member::Tid)
+        && let Some(number) = event[tid.clone()].strip_prefix(b"\"")
+        && let Some(number) = number.strip_suffix(b"\"").and_then(digits)
+    {
+        edit.replace(tid, number);
     }
     repair_name(head, event, edit);
     if let Some(dur) = head.place(Member::Dur)
@@ -115,6 +123,7 @@ mod tests {
         for event in [
             r#"{"name":"a","ph":"X","pid":1,"tid":1,"ts":1.5,"dur":0}"#,
             r#"{"name":"a","ph":"I","ts":-1,"s":null}"#,
+            r#"{"name":"a","ph":"I","ts":1,"tid":"-1"}"#,
             r#"{"name":"a","ph":"i","ts":1,"s":"g","args":7}"#,
             r#"{"name":"","ph":"b","ts":1,"id2":{"local":"0x1"}}"#,
             r#"{"name":"\u00fc \"x\"","ph":"E","ts":1}"#,
@@ -135,6 +144,10 @@ mod tests {
             (
                 r#"{"ph":"P","name":"Profile\u0043hunk","pid":1,"id":1,"ts":1}"#,
                 r#"{"ph":"P","name":"ProfileChunk","pid":1,"id":1,"ts":1}"#,
+            ),
+            (
+                r#"{"ph":"B","name":"a","ts":1,"tid":"007"}"#,
+                r#"{"ph":"B","name":"a","ts":1,"tid":7}"#,
             ),
             (r#"{"ph":"B","name":"a","ts":"12.5"}"#, r#"{"ph":"B","name":"a","ts":12}"#),
             (

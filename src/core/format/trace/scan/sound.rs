@@ -8,6 +8,7 @@ use super::scanner::{FoundItem, Scanner, as_utf8};
 use crate::format::trace::event::edit::EventEdit;
 use crate::format::trace::event::head::EventHead;
 use crate::format::trace::event::rules;
+use crate::format::trace::samples::{GlobalSamples, SampleProblems};
 
 /// The count of events that are left out at a file's start until the file is taken for other data than
 /// a trace, and read no further.
@@ -45,6 +46,10 @@ pub struct SoundItems<R> {
     /// The last item, if it had to be changed.
     changed: Vec<u8>,
     is_changed: bool,
+    /// The samples of another tool's trace, which become events at its end.
+    samples: GlobalSamples,
+    /// Events that are made of them, the last first; none before the end of the file.
+    made: Option<Vec<Vec<u8>>>,
 }
 
 impl<R: Read> SoundItems<R> {
@@ -57,6 +62,8 @@ impl<R: Read> SoundItems<R> {
             edit: EventEdit::default(),
             changed: Vec::new(),
             is_changed: false,
+            samples: GlobalSamples::default(),
+            made: None,
         }
     }
 
@@ -85,13 +92,17 @@ impl<R: Read> SoundItems<R> {
     #[allow(clippy::should_implement_trait)] // An iterator's items cannot be lent.
     pub fn next(&mut self) -> Result<Option<SoundItem<'_>>, ScanError> {
         loop {
+            let is_ours = self.scanner.is_ours();
             match self.scanner.find()? {
-                None => return Ok(None),
+                None => return Ok(self.made()),
                 Some(FoundItem::Event(place)) => {
                     // Some writers end their list with an empty event.
                     let is_empty = place.len() <= 2;
                     if self.check(place.clone()) {
                         self.has_events = true;
+                        if !is_ours {
+                            self.note_samples(&place);
+                        }
                         return Ok(self.event(place));
                     }
                     self.left_out += u64::from(!is_empty);
@@ -104,6 +115,27 @@ impl<R: Read> SoundItems<R> {
         }
     }
 
+    /// Returns what is wrong with the samples. Known at the end of the file.
+    pub fn sample_problems(&self) -> SampleProblems {
+        self.samples.problems
+    }
+
+    /// Returns the next event that is made of samples; none after the last.
+    fn made(&mut self) -> Option<SoundItem<'_>> {
+        let Self { samples, made, .. } = self;
+        let event = made.get_or_insert_with(|| samples.take_events()).pop()?;
+        self.change(event);
+        Some(SoundItem::Event { text: &self.changed, head: self.scanner.head.as_ref()? })
+    }
+
+    /// Reads the event that was checked, as far as samples need it.
+    fn note_samples(&mut self, place: &Range<usize>) {
+        let text = if self.is_changed { &self.changed } else { self.scanner.text(place.clone()) };
+        if let Some(head) = &self.scanner.head {
+            self.samples.event(head, text);
+        }
+    }
+
     /// Returns the event that was checked.
     fn event(&self, place: Range<usize>) -> Option<SoundItem<'_>> {
         let text = if self.is_changed { &self.changed } else { self.scanner.text(place) };
@@ -112,8 +144,9 @@ impl<R: Read> SoundItems<R> {
 
     fn member(&mut self, key: Range<usize>, value: Range<usize>) -> SoundItem<'_> {
         let key = str::from_utf8(self.scanner.text(key)).unwrap_or_default();
-        let value = self.scanner.text(value);
-        SoundItem::Member { key, value: as_utf8(value, &mut self.changed) }
+        let value = as_utf8(self.scanner.text(value), &mut self.changed);
+        self.samples.member(key, value);
+        SoundItem::Member { key, value }
     }
 
     /// Checks and repairs an event. Returns false for an event that has to be left out.
