@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use rustc_hash::FxHashSet;
 
 use super::ancestry::parents;
+use super::corrections::node_files::with_node_files;
 use super::file::{FileContents, ReadFile, read_all};
 use super::filter::{Filter, command_label};
 use super::group::{ClockFacts, Placement, ProcessFacts, RecordingSpan, find_clocks, group};
@@ -190,7 +191,8 @@ impl Loaded {
         ReadFile { mut contents, frames, labels, script_maps }: ReadFile,
     ) -> FileContents {
         let Session { frames: all, labels: all_labels, script_maps: known, .. } = &mut self.session;
-        let numbers: Vec<u32> = frames.into_list().map(|frame| all.number(frame)).collect();
+        let frames = with_node_files(frames.into_list()).into_iter();
+        let numbers: Vec<u32> = frames.map(|frame| all.number(frame)).collect();
         let sets = labels.list().iter().map(|set| all_labels.number(set));
         let sets: Vec<u32> = [NO_LABELS].into_iter().chain(sets).collect();
         let threads = contents.processes.iter_mut().flat_map(|process| &mut process.threads);
@@ -213,11 +215,8 @@ impl Loaded {
         self.add(files);
         sort(&mut self.session, Process::recorded_us);
         name_primaries(&mut self.session);
-        if let Some((clock, (start_us, end_us))) = self.session.clocks.first_mut().zip(times.line())
-            && clock.start_us <= end_us
-            && start_us <= clock.end_us
-        {
-            (clock.start_us, clock.end_us) = (start_us, end_us);
+        if let Some(clock) = self.session.clocks.first_mut() {
+            times.set(clock);
         }
     }
 

@@ -10,6 +10,7 @@ use cpu_prof_core::format::trace::event::event_times::{EventSpan, TraceTimes};
 use cpu_prof_core::format::trace::read::TraceReader;
 use cpu_prof_core::format::trace::scan::SoundItem;
 use cpu_prof_core::profile::frame_table::FrameTable;
+use cpu_prof_core::profile::session::Clock;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
 
 /// The times of all inputs.
@@ -69,6 +70,16 @@ impl InputTimes {
         let near = self.others.iter().filter_map(|one| one.span.get()).filter(is_near);
         let all = near.chain([(main.start_us, main.end_us)]);
         all.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
+    }
+
+    /// Gives a clock the start and the end of the time line, unless they are another clock's.
+    pub(crate) fn set(&self, clock: &mut Clock) {
+        if let Some((start_us, end_us)) = self.line()
+            && clock.start_us <= end_us
+            && start_us <= clock.end_us
+        {
+            (clock.start_us, clock.end_us) = (start_us, end_us);
+        }
     }
 
     /// Returns whether events at 0 have a time: the times count from 0, or no event has another.

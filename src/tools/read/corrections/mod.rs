@@ -2,5 +2,6 @@
 
 pub(super) mod blocked_calls;
 pub(super) mod evaluated;
+pub(super) mod node_files;
 pub(super) mod pool_waits;
 pub(super) mod wasm;

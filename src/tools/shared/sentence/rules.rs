@@ -6,6 +6,7 @@ use super::labels::labelled;
 use super::thresholds::{GC_OF_KILLED, HARDLY_RESTED, NEARLY_ONE_CORE, STOPPED_PART, WITHOUT_CORE};
 use super::words;
 use super::work::{collector, work};
+use cpu_prof_core::profile::session::thread_profile::ThreadProfile;
 
 /// Returns the first sentence, of at most two lines; none where no rule holds.
 pub(crate) fn sentence(evidence: &Evidence<'_>) -> Option<String> {
@@ -15,6 +16,7 @@ pub(crate) fn sentence(evidence: &Evidence<'_>) -> Option<String> {
     let first = native_threads(evidence)
         .or_else(|| other_programs(evidence))
         .or_else(|| blocked(evidence))
+        .or_else(|| empty(evidence))
         .or_else(|| waits(evidence))
         .or_else(|| collector(evidence))
         .or_else(|| labelled(evidence))
@@ -25,6 +27,26 @@ pub(crate) fn sentence(evidence: &Evidence<'_>) -> Option<String> {
         (Some(Waiting::Most(waiting) | Waiting::Some(waiting)), None) => Some(waiting),
         (None, first) => first,
     }
+}
+
+/// `The profile has no samples: it does not tell what the program did in the 2.70 s.`
+fn empty(evidence: &Evidence<'_>) -> Option<String> {
+    let threads = || evidence.session.processes.iter().flat_map(|process| &process.threads);
+    let mut profiles = threads().flat_map(|thread| &thread.profiles);
+    let has_samples = |profile: &ThreadProfile| {
+        profile.sample_count > 0 || profile.all_times().any(|times| times.all_us() > 0)
+    };
+    // Where the system tells the CPU time, a thread without samples is known to have waited.
+    if evidence.cpu.is_some() || threads().count() == 0 || profiles.any(has_samples) {
+        return None;
+    }
+    let (profiles, they, programs) = match (threads().count(), evidence.session.processes.len()) {
+        (1, _) => ("The profile has", "it does", "the program"),
+        (_, 1) => ("The profiles have", "they do", "the program"),
+        _ => ("The profiles have", "they do", "the programs"),
+    };
+    let length = words::time(evidence.length_us);
+    Some(format!("{profiles} no samples: {they} not tell what {programs} did in the {length}."))
 }
 
 /// What is said of waiting for a core.
