@@ -125,7 +125,10 @@ const BOMBS = {
   events: [`[${repeated(`${EVENT},`, 90)}${EVENT}]`, 120],
   lists: [`[${EVENT.replace('}', `,"args":{"x":[${repeated('[],', 60)}[]]}}`)}]`, 300],
   samples: [`{"samples":[${repeated('1,', 90)}1],${NODES}}`, 150],
-  nodes: [`{"x":[${repeated('{},', 50)}{}],"nodes":[${repeated('{},', 20)}{}]}`, 150],
+  nodes: [
+    `{"x":[${repeated('{},', 50)}{}],"nodes":[{"callFrame":{}},${repeated('{},', 20)}{}]}`,
+    150,
+  ],
 }
 
 for (const [name, [text, limit]] of Object.entries(BOMBS)) {

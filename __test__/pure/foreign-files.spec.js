@@ -58,13 +58,14 @@ for (const file of PROFILES) {
 
 /**
  * Returns what a merge keeps of an event. The ids of profiles become unique in the trace, and a frame
- * without a process becomes the label of its process.
+ * without a process, or a start without frames, becomes the label of its process.
  * @param {any} event
  */
 function kept({ id, ...event }) {
   const isOfProfile = event.name === 'Profile' || event.name === 'ProfileChunk'
   const [frame] = event.args?.data?.frames ?? []
   if (frame !== undefined && frame.processId === undefined) return undefined
+  if (event.name === 'TracingStartedInBrowser' && frame === undefined) return undefined
   return JSON.stringify(isOfProfile ? event : { id, ...event })
 }
 

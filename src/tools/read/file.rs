@@ -150,11 +150,9 @@ fn read(input: &Input, scope: ReadScope) -> Result<ReadFile, String> {
         let unreadable_events = trace.unreadable_events() + items.sample_problems().lost;
         let script_maps = trace.take_script_maps();
         let labels = trace.take_labels();
-        let mut times = (!trace.is_recording()).then(|| trace.take_times());
-        let processes = trace.finish();
-        if let Some(times) = &mut times {
-            times.profiles(&processes);
-        }
+        let is_recording = trace.is_recording();
+        let (processes, times) = trace.finish_with_times();
+        let times = (!is_recording).then_some(times);
         let is_damaged = items.is_damaged();
         let contents = FileContents {
             processes,

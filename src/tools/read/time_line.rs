@@ -171,7 +171,7 @@ fn trace_times(input: &Input) -> TraceTimes {
             Ok(None) | Err(_) => break,
         }
     }
-    times.profiles(&profiles.finish());
+    times.join(profiles.finish_with_times().1);
     times
 }
 

@@ -26,12 +26,11 @@ use crate::merge::output::stack_frames::STACK_FRAMES;
 use crate::merge::output::trace::OutputTrace;
 use crate::merge::result::MergeError;
 use cpu_prof_core::format::trace::clean_facts::clean_facts;
-use cpu_prof_core::format::trace::event::event_names::{FRAMES, WHOLE_PROFILE};
+use cpu_prof_core::format::trace::event::event_names::{FRAMES, PROCESSES, WHOLE_PROFILE};
 use cpu_prof_core::format::trace::event::head::Member;
 use cpu_prof_core::format::trace::ours::OurMember;
 use cpu_prof_core::format::trace::samples::GlobalSamples;
 use cpu_prof_core::format::trace::scan::SoundItem;
-use cpu_prof_core::format::trace::write::process_span::PROCESSES;
 use cpu_prof_core::format::trace::write::thread_names::is_as_worker;
 
 /// The state of one such trace.

@@ -29,7 +29,7 @@ pub(crate) fn sentence(evidence: &Evidence<'_>) -> Option<String> {
     }
 }
 
-/// `The profile has no samples: it does not tell what the program did in the 2.70 s.`
+/// `The profile has no samples: it does not tell what the program did in the 2.7 s.`
 fn empty(evidence: &Evidence<'_>) -> Option<String> {
     let threads = || evidence.session.processes.iter().flat_map(|process| &process.threads);
     let mut profiles = threads().flat_map(|thread| &thread.profiles);

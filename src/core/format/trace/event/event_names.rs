@@ -11,3 +11,6 @@ pub const FRAMES: [&[u8]; 2] = [b"TracingStartedInBrowser", b"FrameCommittedInBr
 
 /// Our events with the counters of a thread; the first begins a recording.
 pub const COUNTERS: [&[u8]; 3] = [b"thread.start", b"thread.flush", b"trace.end"];
+
+/// The category of our spans of processes, which tell again when the processes ran.
+pub const PROCESSES: &str = "cpu-prof.processes";

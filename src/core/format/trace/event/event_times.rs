@@ -4,9 +4,10 @@ use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use super::event_names::PROCESSES;
 use super::head::EventHead;
 use crate::format::trace::ours::OurMember;
-use crate::profile::session::Process;
+use crate::profile::session::thread_profile::ThreadProfile;
 
 /// The first and the last time of events.
 #[derive(Debug, Default, Clone, Copy)]
@@ -79,15 +80,26 @@ impl TraceTimes {
     /// Adds an event, if the event has a time.
     pub fn event(&mut self, head: &EventHead, event: &[u8]) {
         let Some(ts) = head.ts(event).filter(|_| head.phase != b'M') else { return };
+        let mut categories = head.categories(event);
+        if head.name(event) == b"TimeStamp" && categories.any(|one| one == PROCESSES.as_bytes()) {
+            return;
+        }
         self.add(head.pid(event).unwrap_or_default(), ts, head.dur(event).unwrap_or_default());
     }
 
-    /// Adds the times of the trace's profiles: samples can be earlier and later than all events.
-    pub fn profiles(&mut self, processes: &[Process]) {
-        for process in processes {
-            let (start_us, end_us) = process.recorded_us();
-            self.add(process.pid, start_us, end_us.saturating_sub(start_us));
-            self.recordings += process.recordings();
+    /// Adds the times of a process's profiles: samples can be earlier and later than all events.
+    pub(crate) fn profiles(&mut self, pid: i64, profiles: &[ThreadProfile]) {
+        self.recordings += profiles.len();
+        for (start_us, end_us) in profiles.iter().map(|profile| profile.recorded_us) {
+            self.add(pid, start_us, end_us.saturating_sub(start_us));
+        }
+    }
+
+    /// Adds the times of other events of the same trace.
+    pub fn join(&mut self, other: Self) {
+        self.recordings += other.recordings;
+        for (pid, span) in other.spans {
+            self.spans.entry(pid).or_default().join(span);
         }
     }
 

@@ -176,24 +176,25 @@ impl TraceReader {
         mem::take(&mut self.labels)
     }
 
-    /// Takes the times of all events out.
-    pub fn take_times(&mut self) -> TraceTimes {
-        mem::take(&mut self.times)
-    }
-
     /// Returns the count of profile events that could not be read.
     pub fn unreadable_events(&self) -> u64 {
         self.unreadable_events
     }
 
     /// Returns the processes that have profiles.
-    pub fn finish(mut self) -> Vec<Process> {
+    pub fn finish(self) -> Vec<Process> {
+        self.finish_with_times().0
+    }
+
+    /// Returns the processes that have profiles, and the times of all events and samples.
+    pub fn finish_with_times(mut self) -> (Vec<Process>, TraceTimes) {
         self.finished.extend(mem::take(&mut self.open).into_iter().map(OpenProfile::finish));
-        let mut names = self.names;
+        let (mut names, mut times) = (self.names, self.times);
         let process = |(pid, threads): (i64, BTreeMap<i64, Vec<ThreadProfile>>)| {
             let names = names.take(pid);
             let thread = |(id, profiles)| {
                 let profiles = one_at_a_time(profiles);
+                times.profiles(pid, &profiles);
                 let recording_label = names.recording_label(id);
                 let (name, start) = (names.thread(id), names.start(id));
                 Thread { id, name, recording_label, start, profiles }
@@ -201,7 +202,8 @@ impl TraceReader {
             let threads = threads.into_iter().map(thread).collect();
             names.process(pid, threads)
         };
-        of_one_origin(self.finished).into_iter().map(process).collect()
+        let processes = of_one_origin(self.finished).into_iter().map(process).collect();
+        (processes, times)
     }
 
     /// Reads a Profile event: a recording starts, with nodes of its own.

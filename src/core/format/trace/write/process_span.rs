@@ -7,8 +7,6 @@ use super::event_args::{Args, Data};
 use super::events::Events;
 use crate::profile::ending::ProcessEnding;
 
-/// The category by which readers recognise the spans.
-pub const PROCESSES: &str = "cpu-prof.processes";
 /// All categories of the spans.
 const CATEGORIES: &str = "devtools.timeline,cpu-prof.processes";
 
