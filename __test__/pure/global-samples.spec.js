@@ -17,11 +17,12 @@ const STACK_FRAMES = {
   3: { name: 'layout(/app/index.js:40:3)', category: 'JavaScript', parent: 1 },
 }
 
-/** Returns a list of samples, of which a third is of `layout`. @param {(index: number) => object} sample */
+/** Returns a list of samples, of which a third is of `layout`. @param {(index: number) => any} sample @returns {any[]} */
 function samples(sample) {
   return Array.from({ length: 300 }, (_, index) => sample(index))
 }
 
+/** @type {any[]} */
 const hermes = samples((index) => ({
   cpu: '-1',
   name: '',
@@ -163,7 +164,10 @@ for (const [title, trace] of Object.entries(TRACES)) {
     assert.equal(written300.length, 300)
     const left = (await check(output)).files[0].problems
     // Hermes names a process without a thread.
-    assert.ok(left.every(({ field }) => field === 'tid'), JSON.stringify(left))
+    assert.ok(
+      left.every(({ field }) => field === 'tid'),
+      JSON.stringify(left),
+    )
     // Merged again, the samples are there once.
     const again = path.join(path.dirname(file), 'again', 'trace.json')
     await merge(output, again)
