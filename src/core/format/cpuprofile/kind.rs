@@ -43,8 +43,8 @@ const HEAP_SNAPSHOT: &str = "the file is a heap snapshot: it has the objects of 
                              Chrome DevTools opens it (Memory)";
 const HEAP_TIMELINE: &str = "the file is a heap timeline: it has the objects of a heap and no CPU times; \
                              Chrome DevTools opens it (Memory)";
-const NO_FRAMES: &str = "the file has nodes without call frames: it is no CPU profile but other data, such \
-                         as a graph";
+const NO_FRAMES: &str = "the file has nodes without call frames: it is not a CPU profile but other data, \
+                         such as a graph";
 
 impl JsonKind {
     /// Members that tell the kind.

@@ -115,8 +115,8 @@ impl ValueMeaning {
         let ms = self.nanos as f64 / 1e6;
         self.is_guessed.then(|| {
             format!(
-                "the file only counts samples, and does not tell plausibly how long one lasts: {ms:.3} ms are \
-                 taken for each, so only shares are true, and no times"
+                "the file only counts samples, and has no plausible period: {ms:.3} ms are taken for each, \
+                 so shares are true, and times are not"
             )
         })
     }

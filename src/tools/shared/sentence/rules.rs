@@ -29,7 +29,7 @@ pub(crate) fn sentence(evidence: &Evidence<'_>) -> Option<String> {
     }
 }
 
-/// `The profile has no samples: it does not tell what the program did in the 2.7 s.`
+/// `The profile has no samples: what ran in the 2.7 s is not known.`
 fn empty(evidence: &Evidence<'_>) -> Option<String> {
     let threads = || evidence.session.processes.iter().flat_map(|process| &process.threads);
     let mut profiles = threads().flat_map(|thread| &thread.profiles);
@@ -40,13 +40,9 @@ fn empty(evidence: &Evidence<'_>) -> Option<String> {
     if evidence.cpu.is_some() || threads().count() == 0 || profiles.any(has_samples) {
         return None;
     }
-    let (profiles, they, programs) = match (threads().count(), evidence.session.processes.len()) {
-        (1, _) => ("The profile has", "it does", "the program"),
-        (_, 1) => ("The profiles have", "they do", "the program"),
-        _ => ("The profiles have", "they do", "the programs"),
-    };
+    let profiles = if threads().count() == 1 { "The profile has" } else { "The profiles have" };
     let length = words::time(evidence.length_us);
-    Some(format!("{profiles} no samples: {they} not tell what {programs} did in the {length}."))
+    Some(format!("{profiles} no samples: what ran in the {length} is not known."))
 }
 
 /// What is said of waiting for a core.
