@@ -112,10 +112,10 @@ impl ValueMeaning {
 
     /// Returns what a user should know about the times.
     pub(super) fn note(&self) -> Option<String> {
-        let ms = self.nanos as f64 / 1e6;
+        let ms = (self.nanos / 1000) as f64 / 1e3;
         self.is_guessed.then(|| {
             format!(
-                "the file only counts samples, and has no plausible period: {ms:.3} ms are taken for each, \
+                "the file only counts samples, and has no plausible period: {ms} ms are taken for each, \
                  so shares are true, and times are not"
             )
         })
