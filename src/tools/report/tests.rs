@@ -95,6 +95,7 @@ fn a_whole_report() {
         "version": 2,
         "durationMs": 9.0,
         "totals": { "javascriptMs": 3.0, "nativeMs": 2.0, "gcMs": 1.0, "idleMs": 2.0 },
+        "programMs": 1.0,
         "chain": [],
         "labels": [],
         "labelKeys": [],
