@@ -601,7 +601,8 @@ export interface ReportChainPart {
 /** Threads of one name, which run no JavaScript. */
 export interface ReportNative {
   /**
-   * A name that tells what they do: `libuv pool`, `V8's workers`, `libvips`, `tokio`, `profiler`; otherwise
+   * A name that tells what they do: `libuv pool`, `V8's workers`, `workers that were not recorded`, `libvips`,
+   * `tokio`, `profiler`; otherwise
    * the name that the system has for them, without the number at its end.
    */
   name: string
@@ -632,9 +633,20 @@ export interface ReportCpu {
   nativeMs: number
   /**
    * Of other programs that the process has started, without its recorded children, once they have
-   * ended. Unknown for a slice.
+   * ended; Node processes without a recording are among them. Unknown for a slice.
    */
   othersMs?: number
+}
+
+/** Node processes without a recording. */
+export interface ReportUnrecorded {
+  /** Their number. */
+  processes: number
+  /**
+   * Their part of {@link ReportCpu.othersMs}, as far as they have ended. Missing where the system does not tell the
+   * CPU time of other processes, and for a slice.
+   */
+  cpuMs?: number
 }
 
 export interface ReportProcess {
@@ -661,6 +673,11 @@ export interface ReportProcess {
    * between two readings.
    */
   native?: ReportNative[]
+  /**
+   * The Node processes under it that have no recording, if `cpu-prof run` saw any. The nearest recorded process
+   * above has them.
+   */
+  unrecorded?: ReportUnrecorded
   /**
    * Whether the process only started another recorded process, as `npm run` does. The lists of
    * functions, lines, files and packages are without launchers.

@@ -34,6 +34,8 @@ function addEvents(addon) {
   try {
     // Up to Node 25, Node calls the exit callbacks of a program that `process.execve()` replaces.
     if (Number.parseInt(process.versions.node, 10) > 25) endBeforeExecve(addon)
+    addon.stopWorkers?.()
+    addon.stopWorkers = noteWorkers(addon)
     const wanted = addon.cpuProfWantedTimings()
     if ((wanted & TIMINGS) !== 0) {
       addon.stopTimings?.()
@@ -62,6 +64,26 @@ function endBeforeExecve(addon) {
   subscribe('process.execve', () => addon.cpuProfEndForNow())
 }
 
+/**
+ * Lets the addon know each worker that the thread starts: the time of one that is not recorded is then that of a
+ * worker, and of no other thread without a name.
+ * @param {any} addon @returns {() => void} ends this
+ */
+function noteWorkers(addon) {
+  // Node 18 does not tell.
+  if (Number.parseInt(process.versions.node, 10) < 20) return () => {}
+  const { subscribe, unsubscribe } = require('node:diagnostics_channel')
+  const note = () => {
+    try {
+      addon.cpuProfNoteWorker()
+    } catch {
+      // The program must not see an error of the profiler.
+    }
+  }
+  subscribe('worker_threads', note)
+  return () => unsubscribe('worker_threads', note)
+}
+
 /** Lets the program add events, also after an earlier recording has ended, and adds its own. @param {any} addon */
 function beginEvents(addon) {
   require('./events.js').attach(addon)
@@ -76,8 +98,10 @@ function endEvents(addon) {
   addon.stopTimings?.()
   addon.stopRequests?.()
   addon.stopTypeScript?.()
+  addon.stopWorkers?.()
   addon.stopAttaching = addon.stopInspector = undefined
   addon.stopTimings = addon.stopRequests = addon.stopTypeScript = undefined
+  addon.stopWorkers = undefined
   require('./events.js').detach()
 }
 

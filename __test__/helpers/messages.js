@@ -50,6 +50,10 @@ const messages = {
   ofWork: 'of the work is',
   unnamedThreads: 'libuv pool or unnamed',
   toNativeThreads: 'of the CPU went to native threads',
+  haveNoProfile: 'which have no profile',
+  toPrograms: 'of the CPU went to programs',
+  unrecordedNodes: 'Node processes without a recording',
+  unrecordedWorkers: 'workers that were not recorded',
 
   // cli/attach/target.js and cli/control/
   noSuchProcess: (/** @type {number} */ pid) => `pid ${pid}: there is no such process`,

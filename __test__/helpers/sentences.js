@@ -40,6 +40,25 @@ const child = (pid, ppid, startMs, spans) => ({
   start: START_US + 1000 * startMs,
 })
 
+/**
+ * A process whose children use 2 s, of which a run saw these times. @param {number} nodes @param {number} nodesMs
+ * @param {number} othersMs @returns {Recorded}
+ */
+const withUnrecorded = (nodes, nodesMs, othersMs) => ({
+  label: 'build.js',
+  spans: [
+    [`${MAIN} > run app.js:2`, 40],
+    ['(idle)', 1000, { childrenMs: 2000 }],
+  ],
+  events: [
+    {
+      ...{ name: 'programs.unrecorded', ph: 'I', s: 't', ts: START_US + 1_040_000 },
+      cat: 'disabled-by-default-devtools.timeline',
+      args: { data: { nodes, nodesUs: nodesMs * 1000, othersUs: othersMs * 1000 } },
+    },
+  ],
+})
+
 /** Returns five functions of each package, with 20 ms each. @param {string[]} names */
 const ofPackages = (names) =>
   names.flatMap((name) =>
@@ -280,8 +299,42 @@ const PROGRAMS = {
         ],
       },
     ],
-    sentence:
-      '98 % of the CPU went to programs other than Node, started by biome, which have no profile.',
+    sentence: `98 % ${messages.toPrograms} other than Node, started by biome, ${messages.haveNoProfile}.`,
+  },
+  'unrecorded Node processes': {
+    // What was seen misses the ends of the processes.
+    recordings: [withUnrecorded(2, 1700, 60)],
+    sentence: `98 % of the CPU went to ${messages.unrecordedNodes}, started by build.js.`,
+  },
+  'unrecorded Node processes, and other programs': {
+    recordings: [withUnrecorded(1, 800, 800)],
+    sentence: `98 % ${messages.toPrograms} without a recording, started by build.js: 49 % to Node processes.`,
+  },
+  'other programs, and a Node process that hardly worked': {
+    recordings: [withUnrecorded(1, 40, 1800)],
+    sentence: `98 % ${messages.toPrograms} other than Node, started by build.js, ${messages.haveNoProfile}.`,
+  },
+  'unrecorded Node processes, whose CPU time nobody knows': {
+    recordings: [withUnrecorded(2, 0, 0)],
+    sentence: `98 % ${messages.toPrograms} without a recording, started by build.js, 2 Node processes among them.`,
+  },
+  'unrecorded workers': {
+    recordings: [
+      {
+        spans: [
+          [`${MAIN} > start app.js:2`, 40],
+          ['(idle)', 1000, { nativeMs: 3000 }],
+        ],
+        events: [
+          {
+            ...{ name: 'native.threads', ph: 'I', s: 't', ts: START_US + 1_000_000 },
+            cat: 'disabled-by-default-devtools.timeline',
+            args: { data: { spanUs: 900_000, threads: [['WorkerThread', 3, 2_700_000]] } },
+          },
+        ],
+      },
+    ],
+    sentence: `89 % of the CPU went to ${messages.unrecordedWorkers}.`,
   },
   'a killed process': {
     recordings: [

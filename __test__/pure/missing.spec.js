@@ -4,7 +4,9 @@
 
 const assert = require('node:assert/strict')
 const test = require('node:test')
-const { missingText } = require('../../cli/run/after/missing.js')
+const { waitForDaemons } = require('../../cli/run/after/daemons.js')
+const { findMissing, missingText } = require('../../cli/run/after/missing.js')
+const { programsBelow } = require('../../cli/run/after/unrecorded.js')
 const { messages, pattern } = require('../helpers/messages.js')
 
 /** @typedef {import('../../cli/run/watch/watch.js').Seen} Seen */
@@ -12,12 +14,12 @@ const { messages, pattern } = require('../helpers/messages.js')
 /** Returns a process as the watcher knows one. @param {number} pid @param {Partial<Seen['node']>} [facts] @param {Partial<Seen>} [others] @returns {Seen} */
 function seen(pid, facts = {}, others = {}) {
   const node = { words: ['node', 'build.js'], namespacePid: pid, nodeOptions: null, ...facts }
-  return { pid, startMs: 1, lifeMs: 0, isRunning: false, ...others, node }
+  return { pid, startMs: 1, lifeMs: 0, isRunning: false, cpuMs: 0, children: [], ...others, node }
 }
 
 /** Returns what is known of a recording. @param {number | null} pid @param {number | null} startMs */
 function recording(pid, startMs) {
-  return { file: 'x', pid, startMs, run: null, recording: null, isGrowing: false }
+  return { file: 'x', pid, thread: 0, startMs, run: null, recording: null, isGrowing: false }
 }
 
 test('many processes are a few lines, those that lived longest first', () => {
@@ -99,4 +101,60 @@ test('the cause is that of the environment, or else the preload', () => {
     const [, line] = missingText([seen(1, facts)], [], '').split('\n')
     assert.match(line, expected)
   }
+})
+
+test('programs without a recording belong to the nearest recorded process above', () => {
+  const program = (/** @type {number} */ cpuMs, /** @type {any[]} */ ...children) =>
+    /** @type {any} */ ({ pid: 99, startMs: 1, lifeMs: 0, isRunning: false, cpuMs, children })
+  const node = (/** @type {number} */ pid, /** @type {Partial<Seen>} */ facts) =>
+    seen(pid, {}, facts)
+  const parts = [node(4, { cpuMs: 70 }), node(5, { cpuMs: 80, isRunning: true })]
+  const task = node(3, { children: parts })
+  const bare = node(2, { cpuMs: 400, children: [task, program(60)] })
+  const nx = node(1, { children: [program(10, bare)] })
+  const nodes = [nx, bare, task, ...parts, node(6, { cpuMs: 1000 })]
+  const ofNx = { ...recording(1, 1), file: 'nx.trace.json' }
+  // Two segments of the main thread, and a worker.
+  const ofTask = ['1', '2'].map((at) => ({ ...recording(3, 1), file: `task.${at}.trace.json` }))
+  const worker = { ...recording(3, 1), thread: 1, file: 'worker.trace.json' }
+  const recordings = [ofNx, ...ofTask, worker]
+  assert.deepEqual(
+    findMissing(nodes, recordings).map(({ pid }) => pid),
+    [2, 4, 5, 6],
+  )
+  assert.deepEqual(
+    programsBelow(nodes, recordings).map(([{ file }, sums]) => [file, sums]),
+    [
+      ['nx.trace.json', { nodes: 1, nodesMs: 400, othersMs: 70 }],
+      // The time of a process that runs on is nobody's yet.
+      ['task.2.trace.json', { nodes: 2, nodesMs: 70, othersMs: 0 }],
+    ],
+  )
+  assert.deepEqual(programsBelow([nx, task], recordings), [])
+})
+
+test('a daemon that has just started is waited for until it has its recording', async () => {
+  const daemon = seen(process.pid, { run: 'this' }, { isRunning: true, lifeMs: 12 })
+  const others = [
+    seen(process.pid, { run: 'this' }, { isRunning: true, lifeMs: 5000, startMs: 2 }),
+    seen(process.pid, {}, { isRunning: true, lifeMs: 12, startMs: 3 }),
+    seen(process.pid, { run: 'this' }, { startMs: 4 }),
+    seen(process.pid, { run: 'this', words: ['node', '--watch', 'x.js'] }, { isRunning: true }),
+  ]
+  const main = { ...recording(1, 1), file: 'main.trace.json' }
+  const own = { ...recording(process.pid, 1), file: 'daemon.trace.json' }
+  let looks = 0
+  const list = () => (++looks < 3 ? [main] : [main, own])
+  assert.deepEqual(await waitForDaemons([daemon], [main], list), [main, own])
+  assert.equal(looks, 3)
+  assert.deepEqual(await waitForDaemons(others, [main], list), [main])
+  assert.equal(looks, 3)
+})
+
+test('a daemon that got no recording in vain is named', async () => {
+  const daemon = seen(process.pid, { run: 'this' }, { isRunning: true, lifeMs: 12 })
+  const main = { ...recording(1, 1), file: 'main.trace.json' }
+  assert.equal(missingText([daemon], [main], ''), '')
+  assert.deepEqual(await waitForDaemons([daemon], [main], () => [main]), [main])
+  assert.match(missingText([daemon], [main], ''), pattern`^${messages.notRecorded(1, 2)}\n`)
 })

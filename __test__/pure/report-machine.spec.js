@@ -7,9 +7,11 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { report } = require('../..')
+const { merge, report } = require('../..')
 const { renderMarkdown } = require('../../cli/report/markdown.js')
+const { renderText } = require('../../cli/report/text.js')
 const { temporaryDirectory } = require('../helpers/files.js')
+const { messages, pattern } = require('../helpers/messages.js')
 const { recording, writeTrace } = require('../helpers/written.js')
 
 /** Reports on recordings. @param {import('../helpers/written.js').Recorded[]} threads @param {object} [options] */
@@ -151,6 +153,32 @@ test('CPU time of native threads and of other programs is told from that of reco
 test('without the recording of the child, all its time is that of other programs', async () => {
   const { processes } = await reportOn([PARENT])
   assert.equal(processes[0].cpu?.othersMs, 1215)
+})
+
+test('what a run has seen of unrecorded Node processes is known to every later report', async () => {
+  const dir = temporaryDirectory()
+  const event = {
+    ...{ name: 'programs.unrecorded', ph: 'I', s: 't', ts: 1e9 + 2_000_000 },
+    cat: 'disabled-by-default-devtools.timeline',
+    args: { data: { nodes: 3, nodesUs: 300_000, othersUs: 100_000 } },
+  }
+  writeTrace(path.join(dir, 'parent.trace.json'), { ...PARENT, events: [event] })
+  writeTrace(path.join(dir, 'child.trace.json'), CHILD)
+  const merged = path.join(temporaryDirectory(), 'merged.trace.json')
+  await merge([dir], merged)
+  for (const input of [dir, merged]) {
+    const result = await report(input)
+    const [parent, child] = result.processes
+    // Three quarters of the 550 ms.
+    assert.deepEqual(parent.unrecorded, { processes: 3, cpuMs: 412.5 })
+    assert.equal(child.unrecorded, undefined)
+    assert.match(
+      renderText(result, { columns: 200, lines: 40, colours: false, cwd: dir }),
+      pattern`, ${messages.unrecordedNodes} 413 ms, other programs 138 ms`,
+    )
+    const slice = await report(input, { from: 10, to: 500 })
+    assert.deepEqual(slice.processes[0].unrecorded, { processes: 3 })
+  }
 })
 
 test('a slice has no time of other programs, which is known at the end of a child', async () => {

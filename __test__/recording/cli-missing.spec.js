@@ -8,8 +8,9 @@ const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
+const { report } = require('../..')
 const { cli, BIN } = require('../helpers/cli.js')
-const { temporaryDirectory, FIXTURES } = require('../helpers/files.js')
+const { temporaryDirectory, tracesIn, FIXTURES } = require('../helpers/files.js')
 const { messages, pattern } = require('../helpers/messages.js')
 
 const NODE = process.execPath
@@ -135,6 +136,44 @@ test('a process that outlives the command is named', async () => {
   const [header, line] = block(stderr)
   assert.equal(header, messages.notRecorded(1, 2))
   assert.match(line, new RegExp(`daemon \\(pid ${stdout.trim()}, [\\d.]+ m?s, under parent\\): `))
+})
+
+test('what a Node process without a recording has used is known to every later report', async () => {
+  const spin = `require(${JSON.stringify(path.join(FIXTURES, 'spin.js'))}).spin(600)`
+  const file = parent(`
+    start({}, '0')
+    spawn(process.execPath, ['-e', ${JSON.stringify(`${spin}; process.argv[2] = '0'; require(${JSON.stringify(WATCHED)})`)}],
+      { env: {}, stdio: 'inherit' })`)
+  const cwd = temporaryDirectory()
+  const { stderr } = await cli(['run', '--dir', 'd', '--keep-recordings', NODE, file], { cwd })
+  assert.equal(block(stderr)[0], messages.notRecorded(2, 3))
+  for (const input of ['d/trace.json', 'd/*.trace.json']) {
+    const files = input.includes('*') ? tracesIn(path.join(cwd, 'd')) : [path.join(cwd, input)]
+    const { sentence = '', processes } = await report(files)
+    assert.match(
+      sentence,
+      pattern`of the CPU went to ${messages.unrecordedNodes}, started by parent`,
+    )
+    assert.equal(processes[0].unrecorded?.processes, 2)
+    assert.ok(Number(processes[0].unrecorded?.cpuMs) > 500, JSON.stringify(processes[0]))
+    assert.ok(stderr.includes(sentence), stderr)
+  }
+})
+
+test('a daemon that starts as the command ends is recorded, and named', async () => {
+  const code = `
+    process.on('exit', () => {
+      const child = require('node:child_process').spawn(process.execPath,
+        ['-e', 'setInterval(() => {}, 1000)', 'daemon'], { detached: true, stdio: 'ignore' })
+      console.log(child.pid)
+    })
+    process.argv[2] = '0'
+    require(${JSON.stringify(WATCHED)})`
+  const file = path.join(temporaryDirectory(), 'parent.js')
+  fs.writeFileSync(file, code)
+  const { stdout, stderr } = await cli(['run', '--dir', 'd', NODE, file])
+  process.kill(Number(stdout), 'SIGKILL')
+  assert.match(stderr, pattern`${messages.outlives} .*: pid ${stdout.trim()}\n`)
 })
 
 test('a run inside a run with a folder of its own answers for its processes itself', async () => {

@@ -9,7 +9,7 @@ const test = require('node:test')
 const { merge, report } = require('../..')
 const { cli } = require('../helpers/cli.js')
 const { messages } = require('../helpers/messages.js')
-const { run, temporaryDirectory, PACKAGE } = require('../helpers/run.js')
+const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('../helpers/run.js')
 
 const SKIP = process.platform !== 'linux' && 'the system is not asked for the names of threads'
 const MAJOR = Number.parseInt(process.versions.node, 10)
@@ -31,9 +31,9 @@ const HASHING = `
   }
   login()`
 
-/** @param {string} input */
+/** @param {string | string[]} input */
 async function processOf(input) {
-  const { processes } = await report([input])
+  const { processes } = await report(input)
   assert.equal(processes.length, 1)
   const { cpu, native } = processes[0]
   assert.ok(cpu !== undefined && native !== undefined, JSON.stringify(processes[0]))
@@ -57,6 +57,35 @@ test('work in the pool has a name, and the function that asked for it', {
       ['crypto.pbkdf2 hash'],
     )
   }
+})
+
+test('workers without a recording are told from the pool and from threads of addons', {
+  skip: SKIP || (MAJOR < 20 && 'Node 18 does not tell of new workers'),
+}, async () => {
+  const worker = `require(${JSON.stringify(path.join(FIXTURES, 'spin.js'))}).spin(700)`
+  const source = `
+    const { Worker } = require('node:worker_threads')
+    const { pbkdf2 } = require('node:crypto')
+    process.dlopen({ exports: {} }, ${JSON.stringify(NATIVE)})
+    let left = 3
+    const end = () => { if (--left === 0) clearInterval(timer) }
+    const timer = setInterval(() => pbkdf2('a', 'b', 30000, 32, 'sha256', () => {}), 20)
+    const unrecorded = [{ execArgv: [], env: {} }, { execArgv: ['--no-addons'], env: {}, name: 'rayon' }]
+    for (const options of [...unrecorded, {}]) {
+      new Worker(${JSON.stringify(worker)}, { eval: true, ...options }).on('exit', end)
+    }`
+  const { files, traces } = await run(['-e', source], { env: { NATIVE: 'pool' } })
+  assert.deepEqual(traces.map(({ tid }) => tid).sort(), [0, 3])
+  const { native } = await processOf(files)
+  const row = (/** @type {string} */ wanted) => native.find(({ name }) => name === wanted)
+  const workers = row(messages.unrecordedWorkers)
+  // The third can be seen as it starts, before its recording.
+  assert.ok(workers && workers.threads >= 2, JSON.stringify(native))
+  // Of 1,400 ms, without what they used after the last look.
+  assert.ok(workers.cpuMs > 500 && workers.cpuMs < 2000, JSON.stringify(native))
+  assert.ok(row('spec-pool') !== undefined, JSON.stringify(native))
+  assert.ok(row(MAJOR < 22 ? messages.unnamedThreads : 'libuv pool') !== undefined)
+  assert.equal(row('rayon'), undefined)
 })
 
 test("threads of an addon have their own name; those that ended are in the process's time", {

@@ -89,11 +89,15 @@ function cpuSummary({ processes }) {
   const sum = (/** @type {'javascriptMs' | 'nativeMs' | 'othersMs'} */ part) =>
     all.reduce((sum, cpu) => sum + (cpu[part] ?? 0), 0)
   const [javascript, native, others] = [sum('javascriptMs'), sum('nativeMs'), sum('othersMs')]
+  const nodes = processes.reduce((sum, { unrecorded }) => sum + (unrecorded?.cpuMs ?? 0), 0)
   const whole = javascript + native + others
+  const part = (/** @type {string} */ name, /** @type {number} */ ms) =>
+    ms > MINOR * whole ? [`${name} ${formatTime(ms)}`] : []
   const parts = [
     `JavaScript threads ${formatTime(javascript)}`,
     `native threads ${formatTime(native)}`,
-    ...(others > MINOR * whole ? [`other programs ${formatTime(others)}`] : []),
+    ...part('Node processes without a recording', nodes),
+    ...part('other programs', others - nodes),
   ]
   return [`CPU ${formatTime(whole)}: ${parts.join(', ')}`]
 }

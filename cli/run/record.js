@@ -86,6 +86,15 @@ function orNothing(find, otherwise) {
   }
 }
 
+/** Returns the recordings, with those of daemons that have just started. @param {Plan} plan @param {Seen[]} nodes */
+async function listRecordings({ recordingsDir: { listRecordings }, isArmed }, nodes) {
+  const recordings = listRecordings()
+  if (nodes.length === 0 || isArmed) return recordings
+  const wait = async () =>
+    require('./after/daemons.js').waitForDaemons(nodes, recordings, listRecordings)
+  return wait().catch(() => recordings)
+}
+
 /**
  * Collects the recordings, and says what they are. Never throws, because the exit code is the command's.
  * @param {string} file the command's program @param {Plan} plan
@@ -94,17 +103,19 @@ function orNothing(find, otherwise) {
  */
 async function collect(file, plan, { ending, nodes }, options) {
   try {
-    const recordings = plan.recordingsDir.listRecordings()
+    const recordings = await listRecordings(plan, nodes)
     if (plan.isNested && recordings.length > 0) {
       // The outer run is the one that is added.
       if (options.lake !== undefined && options.isLakeGiven) printStatus(NESTED)
       return
     }
     // Nothing more is loaded for a short command.
-    const nameMissing = () =>
-      nodes.length > 0 && !plan.isArmed
-        ? require('./after/missing.js').missingText(nodes, recordings, workingDirectory())
-        : ''
+    const nameMissing = () => {
+      if (nodes.length === 0 || plan.isArmed) return ''
+      const { missingText } = require('./after/missing.js')
+      require('./after/unrecorded.js').noteUnrecorded(nodes, recordings)
+      return missingText(nodes, recordings, workingDirectory())
+    }
     const missing = orNothing(nameMissing, '')
     if (recordings.length > 0) {
       const { collectRun } = require('./after/collect.js')

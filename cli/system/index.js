@@ -8,6 +8,7 @@
  * @property {number} group process id of the group's first process; 0 on a system without groups
  * @property {number} session process id of the session's first process; 0 on a system without sessions
  * @property {number} startMs milliseconds after the system's start; after 1970 on macOS
+ * @property {number} [cpuMs] CPU time so far; missing if the system does not tell
  *
  * @typedef {object} NodeFacts
  * @property {string[]} words of the command line; the executable alone if the system does not tell more

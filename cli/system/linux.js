@@ -55,6 +55,7 @@ function readStat(pid) {
     foregroundGroup,
     isCopy: (flags & FORKED_NO_EXEC) !== 0,
     startMs: Number(fields[19]) * TICK_MS,
+    cpuMs: (Number(fields[11]) + Number(fields[12])) * TICK_MS,
   }
 }
 

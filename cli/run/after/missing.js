@@ -4,9 +4,9 @@
 
 const { TRACE } = require('../../../lib/settings.js')
 const { commandOf, scriptAt } = require('../../control/node-command.js')
-const { START_TOLERANCE_MS } = require('../../system/index.js')
 const { formatCount, formatTime, printable } = require('../../terminal/format.js')
 const { cutEnd } = require('../../terminal/width.js')
+const { recordedProcesses } = require('./recorded.js')
 
 /** @typedef {import('../watch/watch.js').Seen} Seen */
 /** @typedef {import('../prepare/recordings-dir.js').Header} Header */
@@ -23,31 +23,12 @@ const COMMAND = 60
  * Returns the text that names the processes; empty if none is missing, or if a recording does not tell
  * its process.
  * @param {Seen[]} nodes that were seen @param {Header[]} recordings @param {string} cwd
- * @param {number} toleranceMs
+ * @param {number} [toleranceMs]
  */
-function missingText(nodes, recordings, cwd, toleranceMs = START_TOLERANCE_MS) {
-  if (recordings.some(({ pid }) => pid === null)) return ''
-  const isSame = (/** @type {number | null} */ a, /** @type {number | null} */ b) =>
-    a === null || b === null || Math.abs(a - b) <= toleranceMs
-  /** The starts of the recorded processes that had an id. @type {Map<number | null, (number | null)[]>} */
-  const recorded = new Map()
-  const isRecorded = (/** @type {number | null} */ pid, /** @type {number | null} */ startMs) =>
-    recorded.get(pid)?.some((start) => isSame(start, startMs)) ?? false
-  for (const { pid, startMs } of recordings) {
-    if (!isRecorded(pid, startMs)) recorded.set(pid, [...(recorded.get(pid) ?? []), startMs])
-  }
-  const count = [...recorded.values()].flat().length
-  // A `.cpuprofile` is written at the end: a killed process has none.
-  const isStreamed = recordings.every(({ file }) => file.endsWith(TRACE))
-  const mayHaveIt = (/** @type {Seen['node']} */ { run, nodeOptions }) =>
-    run === 'this' || nodeOptions === undefined
-  const isMissing = (/** @type {Seen} */ { node, startMs, isRunning }) =>
-    !isRecorded(node.namespacePid, startMs) &&
-    !runsNoProgram(node.words) &&
-    // The preload of a running process may be ahead.
-    !(mayHaveIt(node) && (isRunning || !isStreamed))
-  const missing = nodes.filter(isMissing).sort((a, b) => b.lifeMs - a.lifeMs)
+function missingText(nodes, recordings, cwd, toleranceMs) {
+  const missing = findMissing(nodes, recordings, toleranceMs)
   if (missing.length === 0) return ''
+  const { count } = recordedProcesses(recordings, toleranceMs)
   /** The processes of one program with one cause. @type {Map<string, Seen[]>} */
   const groups = new Map()
   for (const one of missing) {
@@ -63,6 +44,26 @@ function missingText(nodes, recordings, cwd, toleranceMs = START_TOLERANCE_MS) {
     ...(rest > 0 ? [`  and ${rest} more`] : []),
     '',
   ].join('\n')
+}
+
+/**
+ * Returns the processes without a recording, those that lived longest first; none if a recording does not tell its
+ * process.
+ * @param {Seen[]} nodes that were seen @param {Header[]} recordings @param {number} [toleranceMs]
+ */
+function findMissing(nodes, recordings, toleranceMs) {
+  if (recordings.some(({ pid }) => pid === null)) return []
+  const { find } = recordedProcesses(recordings, toleranceMs)
+  // A `.cpuprofile` is written at the end: a killed process has none.
+  const isStreamed = recordings.every(({ file }) => file.endsWith(TRACE))
+  const mayHaveIt = (/** @type {Seen['node']} */ { run, nodeOptions }) =>
+    run === 'this' || nodeOptions === undefined
+  const isMissing = (/** @type {Seen} */ { node, startMs, isRunning, hasNone }) =>
+    find(node.namespacePid, startMs) === undefined &&
+    !runsNoProgram(node.words) &&
+    // The preload of a running process may be ahead.
+    !(mayHaveIt(node) && ((isRunning && !hasNone) || !isStreamed))
+  return nodes.filter(isMissing).sort((a, b) => b.lifeMs - a.lifeMs)
 }
 
 /** Names the process of a group that lived longest. @param {Seen[]} group @param {string} cwd */
@@ -93,4 +94,4 @@ function whyMissing({ nodeOptions, run, under }) {
   return 'the preload failed (a line on stderr says why), another user runs it, or the process ended before'
 }
 
-module.exports = { missingText }
+module.exports = { findMissing, missingText, runsNoProgram }

@@ -12,6 +12,7 @@ const { IGNORE_FILE, createFolder } = require('./output-dir.js')
  * @typedef {object} Header
  * @property {string} file
  * @property {number | null} pid as the process itself sees its id; null if nothing tells it
+ * @property {number | null} [thread] Node's thread id, 0 for the main thread
  * @property {number | null} startMs as the system tells
  * @property {string | null} run the id of the run that the process belonged to
  * @property {string | null} recording what the segments of one recording have in common

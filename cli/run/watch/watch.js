@@ -24,9 +24,12 @@ const RUN = new RegExp(`${PREFIX}\\w+`)
  * @typedef {object} Descendant
  * @property {number} pid
  * @property {Descendant} [parent] when the process was first seen; none for the command itself
+ * @property {Descendant[]} children that were seen, also those that have ended
  * @property {number} startMs as the system tells
  * @property {number} lifeMs from the start until the process was last seen running
  * @property {boolean} isRunning at the last look
+ * @property {number} cpuMs CPU time when the process was last seen; 0 where the system does not tell
+ * @property {boolean} [hasNone] whether it was waited in vain for a recording of the process
  * @property {NodeProcess} [node] set if the process runs a program that is called `node`
  *
  * @typedef {object} Origin
@@ -35,7 +38,7 @@ const RUN = new RegExp(`${PREFIX}\\w+`)
  *   process has none
  *
  * @typedef {import('../../system/index.js').NodeFacts & Origin} NodeProcess
- * @typedef {Omit<Descendant, 'parent' | 'node'> & { node: NodeProcess }} Seen
+ * @typedef {Descendant & { node: NodeProcess }} Seen
  */
 
 /**
@@ -87,6 +90,7 @@ function watch(root, id, takeSnapshot = system.takeSnapshot) {
       count = rest.length
       rest = rest.filter((pid) => !add(pid, snapshot))
     }
+    for (const pid of rest) addDaemon(pid, snapshot)
     // When the clock of `performance.now()` started, by the clock of the starts.
     const clockStartMs = Number(snapshot.readStat(process.pid)?.startMs)
     for (const descendant of known.values()) {
@@ -94,6 +98,7 @@ function watch(root, id, takeSnapshot = system.takeSnapshot) {
       // A process that has ended has no executable, and stays until its parent notices.
       const executable = present.has(pid) ? snapshot.readExecutable(pid) : undefined
       descendant.isRunning = executable !== undefined
+      if (present.has(pid)) descendant.cpuMs = snapshot.readStat(pid)?.cpuMs ?? 0
       if (executable === undefined) continue
       descendant.lifeMs = Math.max(0, clockStartMs + performance.now() - startMs)
       if (descendant.node === undefined) {
@@ -116,8 +121,29 @@ function watch(root, id, takeSnapshot = system.takeSnapshot) {
     const relative = [ids.parent, ids.group, ids.session].find((id) => known.has(id))
     const parent = known.get(relative ?? 0)
     if (parent === undefined && pid !== root) return false
-    known.set(pid, { pid, parent, startMs, lifeMs: 0, isRunning: true })
+    remember({ pid, parent, startMs })
     return true
+  }
+
+  /** @param {Pick<Descendant, 'pid' | 'parent' | 'startMs'>} facts */
+  function remember(facts) {
+    const descendant = { ...facts, children: [], lifeMs: 0, isRunning: true, cpuMs: 0 }
+    known.set(facts.pid, descendant)
+    facts.parent?.children.push(descendant)
+  }
+
+  /**
+   * Adds a new Node process that is in a session of its own, and whose parent has ended before anybody saw both: its
+   * environment tells the run.
+   * @param {number} pid @param {Snapshot} snapshot
+   */
+  function addDaemon(pid, snapshot) {
+    const executable = snapshot.readExecutable(pid)
+    const stat = executable === undefined ? undefined : snapshot.readStat(pid)
+    if (executable === undefined || stat === undefined) return
+    const facts = snapshot.readNode(pid, executable, stat.startMs)
+    if (runOf(facts?.nodeOptions ?? '', id) !== 'this') return
+    remember({ pid, startMs: stat.startMs })
   }
 
   /** @param {Descendant} descendant @param {import('../../system/index.js').NodeFacts} [facts] */

@@ -28,6 +28,27 @@ pub struct NativeUse(
     pub i64,
 );
 
+/// What is known of the programs under a recorded process that have no recording.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct UnrecordedPrograms {
+    /// Count of the Node processes among them.
+    pub nodes: u32,
+    /// CPU time of these, as far as it was seen, microseconds.
+    pub nodes_us: u64,
+    /// CPU time of all others, as far as it was seen, microseconds.
+    pub others_us: u64,
+}
+
+impl UnrecordedPrograms {
+    /// Returns the Node processes' part of a CPU time that all programs without a recording have used. What was
+    /// seen misses the end of each program, so only its shares count.
+    pub fn nodes_part_of(self, all_us: u64) -> u64 {
+        let seen_us = self.nodes_us as f64 + self.others_us as f64;
+        (all_us as f64 * (self.nodes_us as f64 / seen_us.max(1.0))) as u64
+    }
+}
+
 /// A time of which a thread spent a large part on waiting for a core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CoreWait {

@@ -287,6 +287,12 @@ pub(crate) fn is_recording() -> bool {
     recording::is_recording()
 }
 
+/// Notes that the calling thread has just started a worker.
+#[napi(js_name = "cpuProfNoteWorker", catch_unwind)]
+pub(crate) fn note_worker() {
+    worker_coverage::note_started_worker();
+}
+
 /// Returns whether the calling thread is a worker that is recorded only because a recording covers
 /// it.
 #[napi(js_name = "cpuProfIsCovered", catch_unwind)]

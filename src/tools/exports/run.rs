@@ -9,6 +9,7 @@ use napi_derive::napi;
 
 use crate::read::headers::headers as headers_of;
 use crate::read::runs::{self, FolderRuns};
+use crate::read::unrecorded::note_programs;
 use cpu_prof_core::base::build_kind::BUILD;
 use cpu_prof_core::base::outside_text;
 use cpu_prof_core::base::path_text::is_local_file;
@@ -18,6 +19,7 @@ use cpu_prof_core::base::settings::length;
 use cpu_prof_core::base::settings::name_pattern::NamePattern;
 use cpu_prof_core::base::settings::run_folder;
 use cpu_prof_core::base::system::{self, IS_WINDOWS, files, regular_file};
+use cpu_prof_core::profile::cpu_use::UnrecordedPrograms;
 
 /// Returns the version of the package that this addon belongs to.
 #[napi(js_name = "cpuProfVersion", catch_unwind)]
@@ -76,6 +78,15 @@ pub(crate) fn processes() -> String {
 pub(crate) fn headers(files: Vec<String>) -> String {
     let files: Vec<PathBuf> = files.into_iter().map(PathBuf::from).collect();
     serde_json::to_string(&headers_of(&files)).unwrap_or_default()
+}
+
+/// Adds to the recording of a process what ran under the process without a recording: the count of Node processes,
+/// and CPU times in milliseconds. Returns whether the recording tells it now.
+#[napi(js_name = "cpuProfNoteUnrecorded", catch_unwind)]
+pub(crate) fn note_unrecorded(file: String, nodes: u32, nodes_ms: f64, others_ms: f64) -> bool {
+    let us = |ms: f64| (ms * 1000.0) as u64;
+    let programs = UnrecordedPrograms { nodes, nodes_us: us(nodes_ms), others_us: us(others_ms) };
+    note_programs(file.as_ref(), programs).unwrap_or(false)
 }
 
 /// Returns the user of the process at the other end of a local connection, which is an open file; nothing if

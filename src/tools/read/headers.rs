@@ -21,6 +21,8 @@ pub(crate) struct FileHeader {
     /// Process id, as the process itself sees the id; none if neither the header nor the file's name
     /// tells it.
     pub pid: Option<u32>,
+    /// Node's thread id, 0 for the main thread; none if the header does not tell.
+    pub thread: Option<u32>,
     /// Start of the process: milliseconds after the system's start; none if the header does not tell.
     pub start_ms: Option<u64>,
     /// Id of the parent process.
@@ -52,6 +54,7 @@ fn header(input: &Input) -> FileHeader {
     FileHeader {
         file,
         pid: header.pid,
+        thread: Some(header.tid),
         start_ms: header.identity().map(|identity| identity.process_start_ms),
         parent_pid: header.program.get("ppid").and_then(Value::as_i64),
         cwd: header.program.get("cwd").and_then(Value::as_str).map(str::to_owned),

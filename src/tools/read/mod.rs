@@ -17,5 +17,5 @@ pub(crate) mod slice;
 pub(crate) mod sniff;
 pub(crate) mod symbols;
 pub(crate) mod time_line;
-mod unrecorded;
+pub(crate) mod unrecorded;
 pub(crate) mod wall;

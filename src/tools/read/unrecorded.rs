@@ -1,6 +1,40 @@
-//! Tells the user what a recording lacks.
+//! What recordings lack: tells the user, and notes it in a recording.
 
+use std::fs::OpenOptions;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use super::sniff::{end_of, read_header};
+use cpu_prof_core::base::system::is_process_alive;
+use cpu_prof_core::files::input::Input;
+use cpu_prof_core::format::trace::write::event::At;
+use cpu_prof_core::format::trace::write::unrecorded::with_unrecorded;
+use cpu_prof_core::profile::cpu_use::UnrecordedPrograms;
 use cpu_prof_core::profile::session::{Process, Session};
+
+/// Bytes at the end of a recording in which its last event begins.
+const END: u64 = 64 << 10;
+
+/// Adds to the recording of a process what ran under the process without a recording. Returns whether the file has
+/// it now: one that can still change stays as it is.
+pub(crate) fn note_programs(path: &Path, programs: UnrecordedPrograms) -> io::Result<bool> {
+    let mut file = OpenOptions::new().read(true).write(true).open(path)?;
+    let bytes = file.metadata()?.len();
+    let input = Input { path: path.to_owned(), bytes, is_named: true, group: 0 };
+    let Some(header) = read_header(&input).filter(|header| !header.is_cpuprofile) else {
+        return Ok(false);
+    };
+    let Some(pid) = header.pid.filter(|pid| !is_process_alive(*pid)) else { return Ok(false) };
+    let at = At { pid, tid: header.tid, ts: end_of(&input).last_us.unwrap_or(header.start_us) };
+    let from = bytes.saturating_sub(END);
+    let mut end = Vec::new();
+    file.seek(SeekFrom::Start(from))?;
+    Read::by_ref(&mut file).take(END).read_to_end(&mut end)?;
+    let Some((offset, text)) = with_unrecorded(&end, at, programs) else { return Ok(false) };
+    file.seek(SeekFrom::Start(from + offset as u64))?;
+    file.write_all(&text)?;
+    Ok(true)
+}
 
 /// Returns the notes, a sentence each.
 pub(super) fn notes(session: &Session) -> Vec<String> {

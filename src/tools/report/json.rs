@@ -73,6 +73,8 @@ pub(super) struct ReportProcess<'a> {
     pub cpu: Option<ReportCpu>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub native: Option<&'a [ReportNative<'a>]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unrecorded: Option<ReportUnrecorded>,
     pub launcher: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signal: Option<&'a str>,
@@ -81,6 +83,18 @@ pub(super) struct ReportProcess<'a> {
     pub start_ms: f64,
     pub duration_ms: f64,
     pub threads: Vec<ReportThread<'a>>,
+}
+
+/// Node processes without a recording.
+#[derive(Debug, Serialize)]
+pub(super) struct ReportUnrecorded {
+    pub processes: u32,
+    #[serde(
+        rename = "cpuMs",
+        serialize_with = "as_optional_ms",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub cpu_us: Option<u64>,
 }
 
 #[derive(Debug, Serialize)]

@@ -4,7 +4,7 @@ use super::detail::{details, details_of};
 use super::imports::imports;
 use super::json::{
     Report, ReportCounts, ReportFile, ReportFunction, ReportModule, ReportPackage, ReportProcess,
-    ReportThread,
+    ReportThread, ReportUnrecorded,
 };
 use super::modules::modules;
 use super::projects::projects;
@@ -21,7 +21,7 @@ use crate::shared::frame_index::{FrameIndex, SourceFile};
 use crate::shared::heap;
 use crate::shared::in_flight::in_flight;
 use crate::shared::json::{
-    ReportChainPart, ReportCost, ReportProgram, ReportTimes, ReportWall, ms,
+    ReportChainPart, ReportCost, ReportCpu, ReportProgram, ReportTimes, ReportWall, ms,
 };
 use crate::shared::label_costs::LabelBy;
 use crate::shared::lines::LineCosts;
@@ -32,8 +32,8 @@ use crate::shared::process::sums::{ProcessSums, process_sums};
 use crate::shared::process::times::sum_of_times;
 use crate::shared::sentence::{Evidence, sentence};
 use crate::shared::session_costs::SessionCosts;
-use cpu_prof_core::profile::session::Thread;
 use cpu_prof_core::profile::session::thread_profile::ReadScope;
+use cpu_prof_core::profile::session::{Process, Thread};
 
 /// What a report contains.
 #[derive(Debug, Clone, Default)]
@@ -62,6 +62,14 @@ impl ReportOptions {
         let needs_samples = self.has_imports || self.has_projects || self.stalls_us.is_some();
         if needs_samples { ReadScope::ALL } else { ReadScope::STEPS }
     }
+}
+
+/// Returns the Node processes without a recording under a process; none if nobody saw any.
+fn unrecorded(process: &Process, cpu: Option<ReportCpu>) -> Option<ReportUnrecorded> {
+    let programs = process.unrecorded.filter(|programs| programs.nodes > 0)?;
+    let others_us = cpu.and_then(|cpu| cpu.others_us).filter(|_| programs.nodes_us > 0);
+    let cpu_us = others_us.map(|us| programs.nodes_part_of(us));
+    Some(ReportUnrecorded { processes: programs.nodes, cpu_us })
 }
 
 /// Returns the report as JSON. The lists of functions, files and packages each hold the first `top`
@@ -109,6 +117,7 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
             program: ReportProgram::of(process),
             cpu: sums.cpu,
             native: sums.native.as_deref(),
+            unrecorded: unrecorded(process, sums.cpu),
             launcher: *launcher,
             signal: process.ending.as_ref().and_then(|ending| ending.signal.as_deref()),
             in_flight: in_flight(process, session),

@@ -19,6 +19,7 @@ use std::borrow::Cow;
 use rustc_hash::FxHashMap;
 
 use self::met_condition::MetCondition;
+use super::cpu_use::UnrecordedPrograms;
 use super::frame_table::FrameTable;
 use crate::base::native_thread::os_id;
 use crate::base::settings::start::StartReason;
@@ -80,6 +81,8 @@ pub struct Process {
     pub cluster_worker: Option<u32>,
     /// Conditions that were met while the process ran, with their times, microseconds.
     pub met_conditions: Vec<(i64, MetCondition)>,
+    /// Programs under the process that have no recording, if somebody looked at the processes of the run.
+    pub unrecorded: Option<UnrecordedPrograms>,
     /// Threads, each id once.
     pub threads: Vec<Thread>,
     /// Index into [`Session::clocks`].
@@ -232,6 +235,7 @@ impl Process {
         self.finds_leaves &= other.finds_leaves;
         self.parent_pid = self.parent_pid.or(other.parent_pid);
         self.cluster_worker = self.cluster_worker.or(other.cluster_worker);
+        self.unrecorded = self.unrecorded.or(other.unrecorded);
         if self.ancestors.is_empty() {
             self.ancestors = other.ancestors;
         }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use super::recording::{RECORDING, ThreadRecording};
+pub(crate) use crate::record::link::javascript_threads::note_started_worker;
 use crate::sampler::v8::{WorkerFunction, offer_to_workers};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::config::Config;

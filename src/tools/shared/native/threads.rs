@@ -13,6 +13,10 @@ use cpu_prof_core::profile::session::Process;
 const MIN_ROW_US: u64 = 5_000;
 /// CPU time from which a cause is looked for, microseconds: a shorter time can come from anything.
 const MIN_CAUSE_US: u64 = 50_000;
+/// The name of a worker's thread: Node's from 24 on, and the one that recordings have for workers without a name.
+const WORKER: &str = "WorkerThread";
+/// What a user calls workers without a recording.
+pub(crate) const UNRECORDED_WORKERS: &str = "workers that were not recorded";
 /// The most causes of a row.
 const MAX_CAUSES: usize = 3;
 /// Threads of libuv's pool, unless the program sets another count.
@@ -84,7 +88,7 @@ fn meaning(name: &str, threads: u32, node: Option<&str>) -> (String, Kind) {
         "v8:ProfEvntProc" => ("profiler", Kind::Engine),
         own if own == "cpu-prof" || own.starts_with("cpu-prof-") => ("profiler", Kind::Engine),
         "SignalInspector" | "InspectorIo" => ("inspector", Kind::Engine),
-        "WorkerThread" => ("workers without a recording", Kind::Engine),
+        WORKER => (UNRECORDED_WORKERS, Kind::Engine),
         "libvips worker" | "vips worker" => ("libvips", Kind::Addon(Some("sharp"))),
         "tokio-runtime-w" | "tokio-rt-worker" => ("tokio", Kind::Addon(None)),
         other => (other, Kind::Addon(None)),

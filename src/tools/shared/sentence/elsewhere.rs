@@ -8,6 +8,7 @@ use super::thresholds::{
 };
 use super::words;
 use super::work::work;
+use crate::shared::native::threads::UNRECORDED_WORKERS;
 
 /// `98 % of the CPU went to native threads, mostly OpenSSL (sha512_block), started by crypto.pbkdf2 in hash
 /// (a.js:3).`
@@ -30,6 +31,10 @@ pub(super) fn native_threads(evidence: &Evidence<'_>) -> Option<String> {
         let code = code.unwrap_or_default();
         return Some(format!("{percent} of the CPU went to native threads{code}."));
     };
+    if threads.name == UNRECORDED_WORKERS {
+        let percent = words::percent(threads.cpu_us as f64 / all_us.max(1.0));
+        return Some(format!("{percent} of the CPU went to {UNRECORDED_WORKERS}."));
+    }
     // With several causes, none is known for sure.
     let started = match threads.started_by.as_slice() {
         [starter] => match &starter.place {
@@ -47,7 +52,8 @@ pub(super) fn native_threads(evidence: &Evidence<'_>) -> Option<String> {
     Some(format!("{percent} of the CPU went to native threads{name}{started}."))
 }
 
-/// `71 % of the CPU went to programs other than Node, started by biome, which have no profile.`
+/// `71 % of the CPU went to programs other than Node, started by biome, which have no profile.`, or with what is
+/// known of Node processes, `100 % of the CPU went to Node processes without a recording, started by build.js.`
 pub(super) fn other_programs(evidence: &Evidence<'_>) -> Option<String> {
     let cpu = evidence.cpu?;
     let others_us = cpu.others_us?;
@@ -61,12 +67,42 @@ pub(super) fn other_programs(evidence: &Evidence<'_>) -> Option<String> {
         .filter(|(_, us)| *us as f64 >= MOST_OF_OTHERS * others_us as f64);
     let starter = starter.map_or(String::new(), |(process, _)| {
         let name = &evidence.session.processes[process].name;
-        format!(", started by {},", words::shortened(name))
+        format!(", started by {}", words::shortened(name))
     });
-    Some(format!(
-        "{} of the CPU went to programs other than Node{starter} which have no profile.",
-        words::percent(part)
-    ))
+    let percent = words::percent(part);
+    let (nodes, nodes_us) = unrecorded_nodes(evidence);
+    Some(match nodes_us as f64 / others_us.max(1) as f64 {
+        _ if nodes > 0 && nodes_us == 0 => format!(
+            "{percent} of the CPU went to programs without a recording{starter}, {} among them.",
+            words::count(nodes, "Node process", "Node processes")
+        ),
+        part if part >= 0.9 => {
+            format!("{percent} of the CPU went to Node processes without a recording{starter}.")
+        }
+        part if part >= 0.1 => format!(
+            "{percent} of the CPU went to programs without a recording{starter}: {} to Node processes.",
+            words::percent(nodes_us as f64 / all_us.max(1.0))
+        ),
+        _ => {
+            let starter = if starter.is_empty() { starter } else { format!("{starter},") };
+            format!(
+                "{percent} of the CPU went to programs other than Node{starter} which have no profile."
+            )
+        }
+    })
+}
+
+/// Returns the count of the Node processes without a recording, and how much they have of the CPU time of all
+/// programs without one: microseconds.
+fn unrecorded_nodes(evidence: &Evidence<'_>) -> (usize, u64) {
+    let processes = evidence.session.processes.iter().enumerate();
+    let known = processes.filter_map(|(index, process)| Some((index, process.unrecorded?)));
+    known.fold((0, 0), |(nodes, us), (index, programs)| {
+        let of_starter = evidence.starter_of_others.filter(|(process, _)| *process == index);
+        let part_us =
+            of_starter.map_or(programs.nodes_us, |(_, all_us)| programs.nodes_part_of(all_us));
+        (nodes + programs.nodes as usize, us.saturating_add(part_us))
+    })
 }
 
 /// `82 % of the time nothing ran: it was blocked in spawnSync, called by build (build.js:3).`

@@ -8,13 +8,14 @@ use super::problems::{Problem, Problems, Severity};
 use crate::format::source_map::recorded::SCRIPT_SOURCE_MAP;
 use crate::format::trace::event::event_names::{COUNTERS, FRAMES, PROFILE_EVENTS, WHOLE_PROFILE};
 use crate::format::trace::event::phase::PhaseKind;
+use crate::format::trace::write::unrecorded::UNRECORDED_PROGRAMS;
 
 /// Returns whether readers find the profile, its threads or what belongs to them by an event of this name.
 fn is_reserved(name: &str) -> bool {
     let bytes = name.as_bytes();
     let lists: [&[&[u8]]; 4] = [&PROFILE_EVENTS, &[WHOLE_PROFILE], &FRAMES, &COUNTERS];
     lists.iter().any(|names| names.contains(&bytes))
-        || [SCRIPT_SOURCE_MAP, "native.threads"].contains(&name)
+        || [SCRIPT_SOURCE_MAP, UNRECORDED_PROGRAMS, "native.threads"].contains(&name)
 }
 
 /// Returns why an event cannot be added: the field, and its rule.
@@ -94,6 +95,7 @@ mod tests {
             "ScriptSourceMap",
             "thread.flush",
             "native.threads",
+            "programs.unrecorded",
         ] {
             let found = problem(&format!(r#"{{"name":"{name}","ph":"X"}}"#)).unwrap_or_default();
             assert!(found.starts_with("name: "), "{name}: {found}");

@@ -12,6 +12,7 @@ use crate::format::trace::event::event_json::EventJson;
 use crate::format::trace::ours::OurMember;
 use crate::format::trace::process_label::{without_place, without_recording_label, worker_role};
 use crate::format::trace::write::thread_names::{label_after, without_label};
+use crate::profile::cpu_use::UnrecordedPrograms;
 use crate::profile::ending::ProcessEnding;
 use crate::profile::session::met_condition::MetCondition;
 use crate::profile::session::{Identity, Process, Thread};
@@ -38,6 +39,8 @@ pub struct ProcessNames {
     ending: Option<ProcessEnding>,
     /// Conditions that were met, with their times, microseconds.
     met_conditions: Vec<(i64, MetCondition)>,
+    /// Programs under the process that have no recording.
+    unrecorded: Option<UnrecordedPrograms>,
     program: ProgramJson,
 }
 
@@ -158,6 +161,13 @@ impl TraceNames {
         }
     }
 
+    /// Reads what ran under a process without a recording.
+    pub(super) fn unrecorded(&mut self, event: &EventJson<'_>) {
+        if let Some(programs) = side_events::data_of(event) {
+            self.process(event.pid.0).unrecorded = Some(programs);
+        }
+    }
+
     /// Reads the file's metadata.
     pub(super) fn metadata(&mut self, value: &[u8]) {
         let Ok(OurMember { mut facts }) = serde_json::from_slice::<OurMember<OurFacts>>(value)
@@ -271,6 +281,7 @@ impl ProcessNames {
             ending,
             cluster_worker,
             met_conditions: self.met_conditions,
+            unrecorded: self.unrecorded,
             threads,
             wall_zero_us,
             interval_us: self.program.interval_us.filter(|us| *us > 0),

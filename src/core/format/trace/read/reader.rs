@@ -17,6 +17,7 @@ use crate::format::trace::event::event_times::TraceTimes;
 use crate::format::trace::event::head::EventHead;
 use crate::format::trace::event::recorded_profile::RecordedProfile;
 use crate::format::trace::write::met_condition::CONDITION_MARK;
+use crate::format::trace::write::unrecorded::UNRECORDED_PROGRAMS;
 use crate::profile::frame_table::FrameTable;
 use crate::profile::session::builder::ProfileBuilder;
 use crate::profile::session::label_table::LabelTable;
@@ -138,6 +139,10 @@ impl TraceReader {
             }
             name if is_ours && name.starts_with(CONDITION_MARK) => {
                 self.names.met_condition(&event);
+                Ok(())
+            }
+            UNRECORDED_PROGRAMS if is_ours => {
+                self.names.unrecorded(&event);
                 Ok(())
             }
             SCRIPT_SOURCE_MAP => {

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use crate::base::system::cpu_times::CpuTimes;
 use crate::format::script_id::as_string;
-use crate::profile::cpu_use::NativeUse;
+use crate::profile::cpu_use::{NativeUse, UnrecordedPrograms};
 use crate::profile::ending::ProcessEnding;
 use crate::profile::gap::LostTime;
 use crate::profile::gc::{CollectionTotals, MemoryUse};
@@ -125,6 +125,8 @@ pub enum Data<'a> {
         /// Threads by their names.
         threads: &'a [NativeUse],
     },
+    /// `programs.unrecorded`
+    UnrecordedPrograms(UnrecordedPrograms),
     /// `TimeStamp`: a span in a track of its own.
     TimeStamp {
         /// Name.

@@ -11,3 +11,4 @@ pub mod side_event;
 pub mod thread;
 pub mod thread_names;
 pub mod timing;
+pub mod unrecorded;
