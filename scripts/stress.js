@@ -42,6 +42,8 @@ const NATIVE = ['native-load.js', '20', ...(fs.existsSync(ADDON) ? [ADDON] : [])
 /** Programs with their arguments, and what is loaded before them. */
 const PROGRAMS = [
   { preload: PRELOAD, program: ['stress.js', 'SEED', '12'] },
+  { preload: PRELOAD, program: ['worker-collections.js', '60', 'label'] },
+  { preload: PRELOAD, program: ['worker-collections.js', '60', 'plain'] },
   { preload: PRELOAD, program: ['spans.js', '10'] },
   { preload: PRELOAD, program: ['leaves.js', '150'] },
   { preload: PRELOAD, program: ['naps.js', '20'] },
