@@ -70,14 +70,50 @@ fn nothing_written(process: &Process) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::read::load::load;
     use cpu_prof_core::profile::session::Thread;
-    use cpu_prof_core::profile::session::thread_profile::{NONE, ProfileNode, ThreadProfile};
+    use cpu_prof_core::profile::session::thread_profile::{
+        NONE, ProfileNode, ReadScope, ThreadProfile,
+    };
+    use cpu_prof_core::testing::traces::MAIN;
 
     fn process(name: &str, lost_us: &[i64]) -> Process {
         let profile = |lost_us: &i64| ThreadProfile { lost_us: *lost_us, ..Default::default() };
         let thread = |lost_us| Thread { profiles: vec![profile(lost_us)], ..Thread::default() };
         let threads = lost_us.iter().map(thread).collect();
         Process { name: name.into(), pid: 7, threads, ..Process::default() }
+    }
+
+    /// Writes the trace of a process, and notes programs in it. Returns whether that was done, and what is read back.
+    fn noted(text: &str) -> (bool, Option<UnrecordedPrograms>) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.trace.json");
+        std::fs::write(&path, text).unwrap();
+        let programs = UnrecordedPrograms { nodes: 2, nodes_us: 5000, others_us: 70 };
+        let is_noted = note_programs(&path, programs).unwrap();
+        let loaded = load(&[path], ReadScope::LINES);
+        assert!(loaded.failed.is_empty() && loaded.repaired.is_empty());
+        (is_noted, loaded.session.processes[0].unrecorded)
+    }
+
+    #[test]
+    fn programs_are_noted_in_the_recording_of_a_process_that_has_ended() {
+        let of = |pid: u32| MAIN.replace("\"pid\":4242", &format!("\"pid\":{pid}"));
+        let programs = UnrecordedPrograms { nodes: 2, nodes_us: 5000, others_us: 70 };
+        // No process of Linux has such an id.
+        let ended = of(4_194_305);
+        assert_eq!(noted(&ended), (true, Some(programs)));
+        // It was killed: its last events are those of a flush.
+        let killed = format!("{}\n]}}", &ended[..ended.rfind(",\n{").unwrap()]);
+        assert_eq!(noted(&killed), (true, Some(programs)));
+        // It can still write its exit code.
+        assert_eq!(noted(&of(std::process::id())), (false, None));
+        let cut = &ended[..ended.len() - 1];
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("cut.trace.json");
+        std::fs::write(&path, cut).unwrap();
+        assert!(!note_programs(&path, programs).unwrap());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), cut);
     }
 
     #[test]
