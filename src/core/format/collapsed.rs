@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use super::url::frame_path;
+use super::url::numbered_path;
 use crate::base::path_text::below;
 use crate::profile::frame::CallFrame;
 use crate::profile::frame_table::FrameTable;
@@ -72,7 +72,7 @@ fn label(frame: &CallFrame, cwd: Option<&str>) -> String {
         "" => "(anonymous)".to_owned(),
         name => name.to_owned(),
     };
-    let path = frame_path(frame);
+    let path = numbered_path(frame);
     if !path.is_empty() {
         let relative = cwd.and_then(|cwd| below(&path, cwd));
         // Writing to a string cannot fail.

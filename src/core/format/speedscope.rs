@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::{Serialize, Serializer};
 
-use super::url::frame_path;
+use super::url::numbered_path;
 use crate::base::numbering::FxIndexSet;
 use crate::profile::frame::CallFrame;
 use crate::profile::frame_table::FrameTable;
@@ -64,7 +64,7 @@ fn shared_frames(frames: &FrameTable) -> (Vec<SpeedscopeFrame>, Vec<Option<u32>>
 impl SpeedscopeFrame {
     fn of(frame: &CallFrame) -> Self {
         let from_1 = |place: i32| (place >= 0).then(|| place.saturating_add(1));
-        let file = Some(frame_path(frame).into_owned()).filter(|file| !file.is_empty());
+        let file = Some(numbered_path(frame).into_owned()).filter(|file| !file.is_empty());
         let line = from_1(frame.line);
         let name = match (frame.function_name.as_str(), &file, line) {
             // speedscope lists names alone. It gives these names when it reads V8's profiles.

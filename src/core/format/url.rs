@@ -117,6 +117,15 @@ pub fn frame_path(frame: &CallFrame) -> Cow<'_, str> {
     }
 }
 
+/// Returns the path of a frame's file, with V8's id of a text: `/r/a.js (eval) VM86`. For formats that have no other
+/// place for the id.
+pub fn numbered_path(frame: &CallFrame) -> Cow<'_, str> {
+    match frame.origin {
+        FrameOrigin::Evaluated => format!("{} VM{}", frame_path(frame), frame.script_id).into(),
+        _ => frame_path(frame),
+    }
+}
+
 /// Returns the path of a `file:` URL, decoded, and a path of Windows with slashes. Returns other text
 /// unchanged, and a path that is not UTF-8 without decoding.
 ///

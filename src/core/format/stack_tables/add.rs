@@ -12,7 +12,7 @@ use super::{
     StackPlace, StackTables,
 };
 use crate::base::path_text::is_windows;
-use crate::format::url::frame_path;
+use crate::format::url::numbered_path;
 use crate::profile::frame::CallFrame;
 use crate::profile::frame_table::FrameTable;
 use crate::profile::package::package_of;
@@ -40,7 +40,7 @@ impl StackTables<'_> {
             "" => "(anonymous)",
             name => name,
         };
-        let path = frame_path(frame);
+        let path = numbered_path(frame);
         let spelling = match is_windows(&path) {
             true => self.spellings.get(&path.to_lowercase()).cloned(),
             false => None,
@@ -147,7 +147,7 @@ impl StackTables<'_> {
     /// counts the lines of inlined functions for the caller.
     fn line_within(&self, frame: u32, line: u32) -> Option<i64> {
         let frame = &self.session.frames.list()[frame as usize];
-        let has_lines = !frame_path(frame).is_empty() && frame.module().is_none();
+        let has_lines = !numbered_path(frame).is_empty() && frame.module().is_none();
         let is_within = line > 0 && has_lines && i64::from(line) >= first_line(frame);
         is_within.then_some(i64::from(line))
     }
@@ -158,7 +158,7 @@ impl StackTables<'_> {
         let frame = &session.frames.list()[frame as usize];
         let has_all = self.label_kinds == LabelKinds::All;
         if has_all && !frame.is_meta() {
-            let path = frame_path(frame);
+            let path = numbered_path(frame);
             let package = frame.package.as_deref().unwrap_or_else(|| package_of(&path));
             list.push(self.text(labels::PACKAGE, package));
         }

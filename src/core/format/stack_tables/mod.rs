@@ -10,7 +10,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::base::numbering::FxIndexSet;
 use crate::base::path_text::is_windows;
-use crate::format::url::frame_path;
+use crate::format::url::numbered_path;
 use crate::profile::session::Session;
 use crate::profile::session::thread_profile::NONE;
 
@@ -128,7 +128,7 @@ impl<'a> StackTables<'a> {
     pub(super) fn of(session: &'a Session, label_kinds: LabelKinds) -> Self {
         let mut spellings = FxHashMap::default();
         for frame in session.frames.list() {
-            let path = frame_path(frame);
+            let path = numbered_path(frame);
             if is_windows(&path) {
                 spellings.entry(path.to_lowercase()).or_insert(path.into_owned());
             }
