@@ -13,7 +13,7 @@ use crate::profile::frame::{CallFrame, short_name};
 use crate::profile::position::SourcePosition;
 
 /// The most frames of a stack. V8 gives at most 255.
-pub(super) const MAX_DEPTH: usize = 2000;
+pub(super) const MAX_DEPTH: usize = 1000;
 
 /// No frame: a stack ends above.
 pub(super) const NONE: u32 = u32::MAX;

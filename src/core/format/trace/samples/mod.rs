@@ -19,6 +19,9 @@ use super::event::head::{EventHead, Member};
 use crate::format::json_walk::{find_member, walk_list};
 use crate::format::number::{as_time, or_none};
 
+/// The most threads that are read. Real traces have some dozens.
+const MAX_THREADS: usize = 500;
+
 /// The samples of one trace.
 #[derive(Debug, Default)]
 pub struct GlobalSamples {
@@ -38,7 +41,7 @@ pub struct GlobalSamples {
 /// Counts of what is wrong with samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SampleProblems {
-    /// Samples that no tool can place: without a thread or a time.
+    /// Samples that no tool can place: without a thread, a time or a stack, or of too many threads.
     pub lost: u64,
     /// Samples whose stack frame is not known.
     pub without_stack: u64,
@@ -122,7 +125,7 @@ impl GlobalSamples {
         }
     }
 
-    /// Adds a sample to its thread; none without a thread or a time.
+    /// Adds a sample to its thread; none for a sample that cannot be placed.
     fn place(&mut self, text: &[u8]) -> Option<()> {
         let sample: SampleJson<'_> = serde_json::from_slice(text).ok()?;
         let (tid, pid) = (thread_id(sample.tid?), sample.pid.map(thread_id));
@@ -135,7 +138,11 @@ impl GlobalSamples {
             }
             (None, None) => return None,
         };
-        self.threads.entry((pid, tid)).or_default().push(PlacedSample { at_us, frame });
+        let thread = (pid, tid);
+        if self.threads.len() >= MAX_THREADS && !self.threads.contains_key(&thread) {
+            return None;
+        }
+        self.threads.entry(thread).or_default().push(PlacedSample { at_us, frame });
         Some(())
     }
 
@@ -159,10 +166,11 @@ impl GlobalSamples {
         }
         self.check();
         let mut threads: BTreeMap<(u32, u32), Vec<PlacedSample>> = BTreeMap::new();
+        // A process has the id of its main thread, which is the first.
+        let first_tid = self.threads.keys().map(|(_, tid)| *tid).min();
         for ((pid, tid), samples) in std::mem::take(&mut self.threads) {
             let pid = pid.or_else(|| self.pids.get(&tid).copied());
-            // The main thread of a process has the id of the process.
-            let pid = pid.or(self.first_pid).unwrap_or(tid);
+            let pid = pid.or(self.first_pid).or(first_tid).unwrap_or_default();
             threads.entry((pid, tid)).or_default().extend(samples);
         }
         let mut events = Vec::new();

@@ -77,7 +77,7 @@ fn a_thread_has_the_process_of_its_events() {
         profiles.map(|event| (event["pid"].clone(), event["tid"].clone())).collect()
     };
     assert_eq!(found(json!([first, event])), [(json!(3), json!(7)), (json!(4), json!(9))]);
-    assert_eq!(found(json!([])), [(json!(7), json!(7)), (json!(9), json!(9))]);
+    assert_eq!(found(json!([])), [(json!(7), json!(7)), (json!(7), json!(9))]);
 }
 
 #[test]
@@ -114,6 +114,15 @@ fn what_has_no_place_is_counted() {
         circles: 1,
     };
     assert_eq!(problems, expected);
+}
+
+#[test]
+fn the_count_of_threads_is_limited() {
+    let samples: Vec<Value> =
+        (0..MAX_THREADS + 5).map(|tid| json!({ "tid": tid, "ts": 1, "sf": 2 })).collect();
+    let trace = json!({ "traceEvents": [], "samples": samples, "stackFrames": frames() });
+    let (events, problems) = events(&trace);
+    assert_eq!((events.len(), problems.lost), (2 * MAX_THREADS, 5));
 }
 
 #[test]
