@@ -242,12 +242,16 @@ pub(crate) fn find_clocks(processes: &[ClockFacts]) -> (Vec<Clock>, Vec<usize>) 
 /// microseconds.
 pub(crate) fn are_apart(one: (i64, i64), other: (i64, i64)) -> bool {
     const MINUTE_US: i64 = 60_000_000;
+    /// No Node process starts in the first second of its system: such a start counts from another moment.
+    const FIRST_US: i64 = 1_000_000;
     /// A pause between runs that belong together is not longer than so many times the longer run.
     const TIMES: i64 = 10;
+    let is_from_zero = one.0.min(other.0) < FIRST_US && one.0.max(other.0) >= FIRST_US;
+    let least_us = if is_from_zero { MINUTE_US } else { 10 * MINUTE_US };
     let length_us = |(start_us, end_us): (i64, i64)| end_us.saturating_sub(start_us);
     let gap_us = one.0.max(other.0).saturating_sub(one.1.min(other.1));
     let longest_us = length_us(one).max(length_us(other));
-    gap_us > longest_us.saturating_mul(TIMES).max(MINUTE_US)
+    gap_us > longest_us.saturating_mul(TIMES).max(least_us)
 }
 
 #[cfg(test)]
@@ -450,6 +454,10 @@ mod tests {
         let later = facts(42 * MINUTE, 42 * MINUTE + SECOND, None);
         assert_eq!(indices(&[of_zero.clone(), later.clone()]), [0, 1]);
         assert_eq!(indices(&[of_zero.clone(), facts(30 * SECOND, 31 * SECOND, None)]), [0, 0]);
+        // Two tasks of one build, and two builds.
+        let at = |seconds| facts(seconds * SECOND, (seconds + 5) * SECOND, None);
+        assert_eq!(indices(&[at(100), at(400)]), [0, 0]);
+        assert_eq!(indices(&[at(100), at(4000)]), [0, 1]);
         // The pause is not long beside a recording.
         assert_eq!(indices(&[facts(0, 9 * MINUTE, None), later.clone()]), [0, 0]);
         let in_trace = |facts: &ClockFacts| ClockFacts { trace: Some(3), ..facts.clone() };
