@@ -167,7 +167,8 @@ class Sampler {
     } finally {
       this.#end = null
       this.#discardLogs()
-      for (const session of this.#all) apply(disconnect, session, [])
+      // Where a session that has enabled the Profiler domain ends, V8 stops to count calls for all others.
+      if (!this.#hasCoverage()) for (const session of this.#all) apply(disconnect, session, [])
     }
   }
 
@@ -189,13 +190,19 @@ class Sampler {
    * that they did not expect it, and a debugger would collect the profile.
    */
   #mayShare() {
+    return !this.#hasCoverage() && inspector.url() === undefined && !this.#hasFlag('--cpu-prof')
+  }
+
+  /** Returns whether Node counts the calls of functions. */
+  #hasCoverage() {
     return (
-      process.env.NODE_V8_COVERAGE === undefined &&
-      inspector.url() === undefined &&
-      !/--(cpu-prof|experimental-test-coverage)/.test(
-        `${this.#execArgv} ${process.env.NODE_OPTIONS}`,
-      )
+      process.env.NODE_V8_COVERAGE !== undefined || this.#hasFlag('--experimental-test-coverage')
     )
+  }
+
+  /** @param {string} flag */
+  #hasFlag(flag) {
+    return `${this.#execArgv} ${process.env.NODE_OPTIONS}`.includes(flag)
   }
 
   /**

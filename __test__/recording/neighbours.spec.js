@@ -66,9 +66,7 @@ function assertBothLabelled(traces) {
   }
 }
 
-test('NODE_V8_COVERAGE counts the same calls beside a recording, in both threads', {
-  skip: isInspector && 'the inspector source shares its state with the coverage',
-}, async () => {
+test('NODE_V8_COVERAGE counts the same calls beside a recording, in both threads', async () => {
   const file = program(`
     const { Worker, isMainThread } = require('node:worker_threads')
     const { spin } = require(${SPIN})
