@@ -102,6 +102,24 @@ test('threads without a name can be those of the pool before Node 22', async () 
   assert.equal((await nativeOf(file))?.[0].name, messages.unnamedThreads)
 })
 
+test('threads without a name are those of workers on Node 18, if nothing else was started', async () => {
+  const fs = require('node:fs')
+  const events = [used(500, [['', 3, 300_000]])]
+  const start = /** @type {Span} */ (['main app.js:1 > Worker node:internal/worker:180', 3])
+  const nameOn = async (/** @type {string} */ node, /** @type {Span[]} */ ...spans) => {
+    const file = write(spans, events)
+    fs.writeFileSync(file, fs.readFileSync(file, 'utf8').replace('v24.0.0', node))
+    return (await nativeOf(file))?.[0].name
+  }
+  assert.equal(await nameOn('v18.20.0', start), messages.unrecordedWorkers)
+  // Who loads the module need not start one.
+  const load = /** @type {Span} */ (['main app.js:1 > (anonymous) node:internal/worker:1', 3])
+  assert.equal(await nameOn('v18.20.0', load), messages.unnamedThreads)
+  assert.equal(await nameOn('v18.20.0', start, [PBKDF2, 2]), messages.unnamedThreads)
+  // The recorder knows.
+  assert.equal(await nameOn('v20.1.0', start), messages.unnamedThreads)
+})
+
 test('a recording without native threads has none', async () => {
   assert.equal(await nativeOf(write([['work app.js:1', 10]], [])), undefined)
 })

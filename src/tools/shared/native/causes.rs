@@ -168,6 +168,12 @@ impl Causes {
         }
     }
 
+    /// Returns whether nothing was sampled that gives work to native threads, but short work with files.
+    pub(super) fn is_empty(&self) -> bool {
+        let has_threads = |cause: &&Cause| cause.source != WorkSource::Files;
+        self.loaders.is_empty() && self.sorted(has_threads).is_empty()
+    }
+
     /// Returns who gave work to libuv's pool, the longest sampled first; nobody if that is not sure. `us` is
     /// the CPU time of the pool.
     pub(super) fn of_pool(&self, us: u64, index: &FrameIndex) -> Vec<&Cause> {

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::causes::{Cause, Causes, WorkSource};
-use crate::shared::frame_index::FrameIndex;
+use crate::shared::frame_index::{FrameIndex, FrameKind, SourceFunction};
 use crate::shared::json::{ReportNative, ReportStarter};
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::cpu_use::NativeUse;
-use cpu_prof_core::profile::session::Process;
+use cpu_prof_core::profile::session::{Process, Thread};
 
 /// CPU time from which threads have a row, microseconds.
 const MIN_ROW_US: u64 = 5_000;
@@ -52,8 +52,14 @@ pub(crate) fn native_threads<'a>(
     }
     // Threads of several names can have one meaning.
     let mut rows: BTreeMap<String, (Kind, u32, u64)> = BTreeMap::new();
+    let mut has_workers = None;
     for (name, (threads, us)) in names {
-        let (label, kind) = meaning(name, threads, process.node.as_deref());
+        let node = process.node.as_deref();
+        let is_worker = name.is_empty()
+            && is_before(node, 20)
+            && *has_workers.get_or_insert_with(|| has_only_unrecorded_workers(process, index));
+        let name = if is_worker { WORKER } else { name };
+        let (label, kind) = meaning(name, threads, node);
         let row = rows.entry(label).or_insert((kind, 0, 0));
         (row.1, row.2) = (row.1.saturating_add(threads), row.2.saturating_add(us));
     }
@@ -79,7 +85,7 @@ pub(crate) fn native_threads<'a>(
 fn meaning(name: &str, threads: u32, node: Option<&str>) -> (String, Kind) {
     let (label, kind) = match name {
         // Before Node 22, libuv gave its threads no name.
-        "" if is_before_22(node) => ("libuv pool or unnamed", Kind::PoolOrAddon),
+        "" if is_before(node, 22) => ("libuv pool or unnamed", Kind::PoolOrAddon),
         "" => ("unnamed threads", Kind::Addon(None)),
         // An addon's thread has the name of the one that started it, unless it takes another.
         "libuv-worker" if threads > POOL_THREADS => ("libuv pool or its name", Kind::PoolOrAddon),
@@ -96,11 +102,30 @@ fn meaning(name: &str, threads: u32, node: Option<&str>) -> (String, Kind) {
     (label.to_owned(), kind)
 }
 
-/// Returns whether a version of Node is older than 22. An unknown one is not.
-fn is_before_22(node: Option<&str>) -> bool {
+/// Returns whether a version of Node is older than another. An unknown one is not.
+fn is_before(node: Option<&str>, version: u32) -> bool {
     let major =
         node.and_then(|node| node.trim_start_matches('v').split('.').next()?.parse::<u32>().ok());
-    major.is_some_and(|major| major < 22)
+    major.is_some_and(|major| major < version)
+}
+
+/// Returns whether a process was sampled as it started a worker, while none was recorded and nothing else was
+/// sampled that has threads without a name: Node 18 does not tell the recorder of new workers.
+fn has_only_unrecorded_workers(process: &Process, index: &FrameIndex) -> bool {
+    let is_recorded = |thread: &Thread| !thread.is_main() && !thread.is_native();
+    if process.threads.iter().any(is_recorded) {
+        return false;
+    }
+    let starts_worker = |function: usize| {
+        let SourceFunction { name, file, .. } = &index.functions[function];
+        let path = &*index.files[*file].path;
+        (path == "node:internal/worker" && name == "Worker")
+            || (path.is_empty() && name == "startThread")
+    };
+    let profiles = process.threads.iter().flat_map(|thread| &thread.profiles);
+    let mut frames = profiles.flat_map(|profile| &profile.nodes).map(|node| index.kind(node.frame));
+    frames.any(|kind| matches!(kind, FrameKind::Function(function) if starts_worker(function)))
+        && Causes::of(process, index).is_empty()
 }
 
 fn starters<'a>(
