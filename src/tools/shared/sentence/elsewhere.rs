@@ -4,7 +4,7 @@ use super::culprit;
 use super::evidence::Evidence;
 use super::thresholds::{
     BLOCKED_PART, IDLE_PART, MOST_OF_CPU, MOST_OF_NATIVE, MOST_OF_OTHERS, NOTICED_IDLE_US,
-    WORK_BESIDE_WAITING,
+    ONLY_NODES, SOME_NODES, WORK_BESIDE_WAITING,
 };
 use super::words;
 use super::work::work;
@@ -76,10 +76,10 @@ pub(super) fn other_programs(evidence: &Evidence<'_>) -> Option<String> {
             "{percent} of the CPU went to programs without a recording{starter}, {} among them.",
             words::count(nodes, "Node process", "Node processes")
         ),
-        part if part >= 0.9 => {
+        part if part >= ONLY_NODES => {
             format!("{percent} of the CPU went to Node processes without a recording{starter}.")
         }
-        part if part >= 0.1 => format!(
+        part if part >= SOME_NODES => format!(
             "{percent} of the CPU went to programs without a recording{starter}: {} to Node processes.",
             words::percent(nodes_us as f64 / all_us.max(1.0))
         ),

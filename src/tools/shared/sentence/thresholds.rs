@@ -22,6 +22,10 @@ pub(super) const MOST_OF_CPU: f64 = 0.6;
 pub(super) const MOST_OF_NATIVE: f64 = 0.5;
 /// Part of that CPU time that one process needs as the one that started the others.
 pub(super) const MOST_OF_OTHERS: f64 = 0.6;
+/// Part of the CPU time of programs without a recording that Node processes need to be told alone.
+pub(super) const ONLY_NODES: f64 = 0.9;
+/// Part of it that Node processes need to be told beside other programs.
+pub(super) const SOME_NODES: f64 = 0.1;
 /// Part of the length at which a blocked thread is the answer: it stops all else.
 pub(super) const BLOCKED_PART: f64 = 0.4;
 /// Part of the length at which waiting is the answer.
@@ -117,3 +121,38 @@ pub(super) const LAST_FUNCTION_US: i64 = 200_000;
 pub(super) const LAST_FUNCTION_PART: f64 = 0.02;
 /// Part of the last samples that show the function.
 pub(super) const NEARLY_ALWAYS: f64 = 0.7;
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    /// Returns the numbers with a point in code, without comments and tests.
+    fn numbers(text: &str) -> Vec<String> {
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let code = code.lines().map(|line| line.split("//").next().unwrap_or_default());
+        let is_number_part = |c: char| c.is_ascii_digit() || matches!(c, '.' | '_');
+        let words: Vec<String> = code
+            .flat_map(|line| line.split(|c: char| !is_number_part(c)))
+            .filter(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.'))
+            .map(str::to_owned)
+            .collect();
+        words.into_iter().filter(|word| !matches!(word.as_str(), "0.0" | "1.0")).collect()
+    }
+
+    #[test]
+    fn no_rule_has_a_threshold_of_its_own() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("shared/sentence");
+        let mut found = Vec::new();
+        for file in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            let name = file.file_name().unwrap().to_string_lossy().into_owned();
+            // Words have the numbers of units.
+            if !matches!(name.as_str(), "thresholds.rs" | "words.rs") {
+                let numbers = numbers(&fs::read_to_string(&file).unwrap());
+                found.extend(numbers.into_iter().map(|number| format!("{name}: {number}")));
+            }
+        }
+        assert_eq!(found, Vec::<String>::new());
+        assert_eq!(numbers("a >= 0.3 * 1.0 // 0.4"), ["0.3"]);
+    }
+}
