@@ -73,9 +73,11 @@ function noteWorkers(addon) {
   // Node 18 does not tell.
   if (Number.parseInt(process.versions.node, 10) < 20) return () => {}
   const { subscribe, unsubscribe } = require('node:diagnostics_channel')
-  const note = () => {
+  /** @param {any} message */
+  const note = ({ worker }) => {
     try {
-      addon.cpuProfNoteWorker()
+      // Node's own thread for hooks of modules is no worker of the program.
+      if (worker.constructor.name !== 'InternalWorker') addon.cpuProfNoteWorker()
     } catch {
       // The program must not see an error of the profiler.
     }

@@ -14,6 +14,7 @@ use cpu_prof_core::files::input::first_bytes;
 use cpu_prof_core::format::trace::check::event_text::WrittenValue;
 use cpu_prof_core::format::trace::check::problems::Problems;
 use cpu_prof_core::format::trace::event::head::EventHead;
+use cpu_prof_core::format::trace::ours;
 use cpu_prof_core::format::trace::samples::GlobalSamples;
 use cpu_prof_core::format::trace::scan::MAX_VALUE_BYTES;
 
@@ -29,7 +30,8 @@ pub(super) fn contents(file: impl Read, to: &mut Problems) -> Contents {
     };
     let mut json = serde_json::Deserializer::from_reader(text);
     let samples = GlobalSamples::default();
-    let mut checks = FileChecks { position: &position, events: None, profile: None, samples, to };
+    let (events, profile, is_ours) = (None, None, false);
+    let mut checks = FileChecks { position: &position, events, profile, samples, is_ours, to };
     let parsed = json.deserialize_any(&mut checks).and_then(|()| json.end());
     let FileChecks { events, profile, samples, .. } = checks;
     if let Err(error) = parsed {
@@ -122,12 +124,17 @@ impl<R: Read> Read for CountedText<'_, R> {
     }
 }
 
+/// The members by which recordings and merged traces of ours are known.
+const OUR_MARKS: [&str; 2] = ["metadata", "source"];
+
 /// The checks of a file, whose kind is known only from its members.
 struct FileChecks<'a> {
     position: &'a TextPosition,
     events: Option<EventChecks>,
     profile: Option<ProfileChecks>,
     samples: GlobalSamples,
+    /// Whether the trace is one of ours. A program can add any event to it, none of which is a sample.
+    is_ours: bool,
     to: &'a mut Problems,
 }
 
@@ -155,7 +162,8 @@ impl<'de> Visitor<'de> for &mut FileChecks<'_> {
             self.to.line =
                 self.position.line.get() + 1 - memchr_iter(b'\n', text.as_bytes()).count();
             events.event(text, self.to);
-            if text.contains("\"P\"")
+            if !self.is_ours
+                && text.contains("\"P\"")
                 && let Some(head) = EventHead::of_any(text.as_bytes())
             {
                 self.samples.event(&head, text.as_bytes());
@@ -173,6 +181,11 @@ impl<'de> Visitor<'de> for &mut FileChecks<'_> {
             let key = WrittenValue::of(key.get()).text().unwrap_or_default();
             if key == "traceEvents" {
                 file.next_value_seed(&mut *self)?;
+                continue;
+            }
+            if OUR_MARKS.contains(&&*key) {
+                let value = file.next_value::<Box<RawValue>>()?;
+                self.is_ours |= ours::is_ours(format!("\"{key}\":{}", value.get()).as_bytes());
                 continue;
             }
             let profile = self.profile.get_or_insert_default();
