@@ -5,14 +5,15 @@
 /** @typedef {{ self: number[], total: number }} FunctionTimes CPU and wall time, and total CPU time: microseconds */
 
 /**
- * Returns the times of a report by `name file:line`.
+ * Returns the times of a report by `name file:line`, with the id of a text behind the file as in converted files.
  * @param {import('../../index.js').Report['functions']} functions
  */
 function timesOf(functions) {
   /** @type {Record<string, FunctionTimes>} */
   const times = {}
   for (const each of functions) {
-    const key = `${each.name} ${each.file}:${each.line}`
+    const text = each.scriptId === undefined ? '' : ` VM${each.scriptId}`
+    const key = `${each.name} ${each.file}${text}:${each.line}`
     times[key] ??= { self: [0, 0], total: 0 }
     const of = times[key]
     const us = (/** @type {number} */ ms) => Math.round(ms * 1000)
