@@ -72,8 +72,8 @@ fn label(frame: &CallFrame, cwd: Option<&str>) -> String {
         "" => "(anonymous)".to_owned(),
         name => name.to_owned(),
     };
-    let path = numbered_path(frame);
-    if !path.is_empty() {
+    if frame.has_file() {
+        let path = numbered_path(frame);
         let relative = cwd.and_then(|cwd| below(&path, cwd));
         // Writing to a string cannot fail.
         let _ = write!(label, " ({}", relative.unwrap_or(&path));

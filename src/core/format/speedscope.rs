@@ -64,7 +64,7 @@ fn shared_frames(frames: &FrameTable) -> (Vec<SpeedscopeFrame>, Vec<Option<u32>>
 impl SpeedscopeFrame {
     fn of(frame: &CallFrame) -> Self {
         let from_1 = |place: i32| (place >= 0).then(|| place.saturating_add(1));
-        let file = Some(numbered_path(frame).into_owned()).filter(|file| !file.is_empty());
+        let file = frame.has_file().then(|| numbered_path(frame).into_owned());
         let line = from_1(frame.line);
         let name = match (frame.function_name.as_str(), &file, line) {
             // speedscope lists names alone. It gives these names when it reads V8's profiles.

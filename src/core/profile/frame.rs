@@ -173,6 +173,11 @@ impl CallFrame {
         self.module().and_then(|_| address_of(&self.function_name))
     }
 
+    /// Returns whether the function is one of a file, or of a text that a file compiled.
+    pub(crate) fn has_file(&self) -> bool {
+        !self.url.is_empty() || self.origin == FrameOrigin::Evaluated
+    }
+
     /// Returns whether the function is one of a text that a program compiled without giving it a name.
     pub fn is_unnamed_text(&self) -> bool {
         let has_name = !matches!(self.url.as_str(), "" | VM_TEXT);

@@ -147,7 +147,7 @@ impl StackTables<'_> {
     /// counts the lines of inlined functions for the caller.
     fn line_within(&self, frame: u32, line: u32) -> Option<i64> {
         let frame = &self.session.frames.list()[frame as usize];
-        let has_lines = !numbered_path(frame).is_empty() && frame.module().is_none();
+        let has_lines = frame.has_file() && frame.module().is_none();
         let is_within = line > 0 && has_lines && i64::from(line) >= first_line(frame);
         is_within.then_some(i64::from(line))
     }

@@ -4,7 +4,6 @@
 use std::fmt::Write as _;
 
 use crate::base::native_code::BuildId;
-use crate::format::url::numbered_path;
 use crate::profile::frame::{CallFrame, FrameOrigin};
 
 /// The marks of code that is not the text of the file that ran.
@@ -17,7 +16,7 @@ const MODULE: &str = " (module ";
 /// Returns the system name of a frame's function, whose name is `name`.
 pub(in super::super) fn system_name(frame: &CallFrame, name: &str) -> String {
     let mut text = name.to_owned();
-    if frame.line >= 0 && !numbered_path(frame).is_empty() {
+    if frame.line >= 0 && frame.has_file() {
         let (line, column) = (frame.line.saturating_add(1), frame.column.saturating_add(1));
         // Writing to a string cannot fail.
         let _ = write!(text, ":{line}:{}", column.max(0));

@@ -14,13 +14,15 @@ pub(in crate::read) fn find_compilers(session: &mut Session) {
     if !frames.list().iter().any(CallFrame::is_unnamed_text) {
         return;
     }
+    // Most frames stand in many nodes.
+    let has_file: Vec<bool> = frames.list().iter().map(has_file).collect();
     for process in processes {
         if !is_of_v8(process, frames) {
             continue;
         }
         // Script ids are those of a thread.
         for thread in &mut process.threads {
-            name_texts(thread, frames);
+            name_texts(thread, frames, &has_file);
         }
     }
 }
@@ -36,8 +38,8 @@ fn is_of_v8(process: &Process, frames: &FrameTable) -> bool {
     process.node.is_some() || frames.any(is_state)
 }
 
-fn name_texts(thread: &mut Thread, frames: &mut FrameTable) {
-    let compilers = compilers(thread, frames);
+fn name_texts(thread: &mut Thread, frames: &mut FrameTable, has_file: &[bool]) {
+    let compilers = compilers(thread, frames, has_file);
     let mut numbers: FxHashMap<u32, u32> = FxHashMap::default();
     for node in thread.profiles.iter_mut().flat_map(|profile| &mut profile.nodes) {
         node.frame = *numbers.entry(node.frame).or_insert_with(|| {
@@ -57,8 +59,9 @@ fn name_texts(thread: &mut Thread, frames: &mut FrameTable) {
     }
 }
 
-/// Returns a function of the file that compiled each text: its frame, by the script id.
-fn compilers(thread: &Thread, frames: &FrameTable) -> FxHashMap<u32, u32> {
+/// Returns a function of the file that compiled each text: its frame, by the script id. `has_file` is known by the
+/// numbers of frames.
+fn compilers(thread: &Thread, frames: &FrameTable, has_file: &[bool]) -> FxHashMap<u32, u32> {
     let frame = |number: u32| &frames.list()[number as usize];
     // By the script id and the URL of the caller: a frame of the caller, and microseconds.
     let mut times: FxHashMap<(u32, &str), (u32, u64)> = FxHashMap::default();
@@ -66,7 +69,7 @@ fn compilers(thread: &Thread, frames: &FrameTable) -> FxHashMap<u32, u32> {
         profile.downward(|above: Option<u32>, _, node| {
             let code = frame(node.frame);
             if !code.is_unnamed_text() {
-                return if has_file(code) { Some(node.frame) } else { above };
+                return if has_file[node.frame as usize] { Some(node.frame) } else { above };
             }
             if let Some(caller) = above {
                 let us = profile.times(node).self_us.saturating_add(1);

@@ -2,6 +2,7 @@
 
 use super::culprit;
 use super::evidence::Evidence;
+use super::native_code::NativeCode;
 use super::thresholds::{
     BLOCKED_PART, IDLE_PART, MOST_OF_CPU, MOST_OF_NATIVE, MOST_OF_OTHERS, NOTICED_IDLE_US,
     ONLY_NODES, SOME_NODES, WORK_BESIDE_WAITING,
@@ -23,10 +24,7 @@ pub(super) fn native_threads(evidence: &Evidence<'_>) -> Option<String> {
     }
     let percent = words::percent(part);
     let is_most = |us: u64| us as f64 >= MOST_OF_NATIVE * cpu.native_us as f64;
-    let code = evidence.native_code.as_ref().map(|code| match &code.function {
-        Some(function) => format!(", mostly {} ({})", code.module, words::shortened(function)),
-        None => format!(", mostly {}", code.module),
-    });
+    let code = evidence.native_code.as_ref().map(NativeCode::mostly);
     let Some(threads) = evidence.largest_native.filter(|threads| is_most(threads.cpu_us)) else {
         let code = code.unwrap_or_default();
         return Some(format!("{percent} of the CPU went to native threads{code}."));

@@ -1,14 +1,15 @@
-//! The native code that the native threads of a run executed.
+//! The native code that a run executed most.
 
 use rustc_hash::FxHashMap;
 
 use super::thresholds::{MOST_OF_THREADS, NOTABLE_OF_THREADS};
+use super::words;
 use crate::shared::frame_index::FrameIndex;
 use crate::shared::native::module::module_of;
 use cpu_prof_core::base::native_code::is_named;
 use cpu_prof_core::profile::session::Session;
 
-/// What native threads executed most.
+/// The module and the function with most of the time of native code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct NativeCode {
     /// Word for the module or library with most of the time.
@@ -36,26 +37,47 @@ pub(super) fn native_code(
             }
         }
     }
-    let all_us: f64 = functions.values().map(|us| *us as f64).sum();
-    let mut modules: FxHashMap<_, u64> = FxHashMap::default();
-    let place = |function: usize| index.place(function);
-    let module = |function: usize| module_of(place(function).file, place(function).name);
-    for (function, us) in functions.iter().filter(|(function, _)| index.is_in_module(**function)) {
-        let sum_us = modules.entry(module(*function)).or_default();
-        *sum_us = sum_us.saturating_add(*us);
+    let all_us = functions.values().map(|us| *us as f64).sum();
+    NativeCode::of(&functions, all_us, (MOST_OF_THREADS, NOTABLE_OF_THREADS), index)
+}
+
+impl NativeCode {
+    /// Returns what has most of the time of functions; none if no module has. `functions` have their times, and
+    /// `all_us` is the time that the parts are of: microseconds. The parts are what a module needs to be named, and
+    /// what a function of it needs.
+    pub(super) fn of(
+        functions: &FxHashMap<usize, u64>,
+        all_us: f64,
+        (most, notable): (f64, f64),
+        index: &FrameIndex,
+    ) -> Option<Self> {
+        let place = |function: usize| index.place(function);
+        let module = |function: usize| module_of(place(function).file, place(function).name);
+        let natives = || functions.iter().filter(|(function, _)| index.is_in_module(**function));
+        let mut modules: FxHashMap<_, u64> = FxHashMap::default();
+        for (function, us) in natives() {
+            let sum_us = modules.entry(module(*function)).or_default();
+            *sum_us = sum_us.saturating_add(*us);
+        }
+        let (name, us) =
+            modules.into_iter().max_by(|(a, a_us), (b, b_us)| (a_us, b).cmp(&(b_us, a)))?;
+        if (us as f64) < most * all_us {
+            return None;
+        }
+        let of_module = natives().filter(|(function, _)| module(**function) == name);
+        let largest = of_module.max_by_key(|(function, us)| (**us, **function));
+        let named = largest.filter(|(function, us)| {
+            **us as f64 >= notable * all_us && is_named(place(**function).name)
+        });
+        let function = named.map(|(function, _)| place(*function).name.to_owned());
+        Some(Self { module: name.into_owned(), function })
     }
-    let (most, us) =
-        modules.into_iter().max_by(|(a, a_us), (b, b_us)| (a_us, b).cmp(&(b_us, a)))?;
-    if (us as f64) < MOST_OF_THREADS * all_us {
-        return None;
+
+    /// Returns `, mostly OpenSSL (sha512_block)`.
+    pub(super) fn mostly(&self) -> String {
+        match &self.function {
+            Some(function) => format!(", mostly {} ({})", self.module, words::shortened(function)),
+            None => format!(", mostly {}", self.module),
+        }
     }
-    let of_module = functions
-        .iter()
-        .filter(|(function, _)| index.is_in_module(**function) && module(**function) == most);
-    let largest = of_module.max_by_key(|(function, us)| (**us, **function));
-    let named = largest.filter(|(function, us)| {
-        **us as f64 >= NOTABLE_OF_THREADS * all_us && is_named(place(**function).name)
-    });
-    let function = named.map(|(function, _)| place(*function).name.to_owned());
-    Some(NativeCode { module: most.into_owned(), function })
 }

@@ -3,10 +3,9 @@
 use rustc_hash::FxHashMap;
 
 use super::culprit::each_profile;
+use super::native_code::NativeCode;
 use super::thresholds::{MOST_OF_OUTSIDE, NOTABLE_OF_OUTSIDE};
 use crate::shared::frame_index::{FrameIndex, FrameKind};
-use crate::shared::native::module::module_of;
-use cpu_prof_core::base::native_code::is_named;
 use cpu_prof_core::profile::session::Session;
 
 /// What Node's native code works for, by starts of the names of its functions, and by the files of Node whose
@@ -42,10 +41,8 @@ pub(super) struct Outside {
     pub program_us: u64,
     /// The part with a known stack, microseconds.
     pub known_us: u64,
-    /// The module or library with most of the work.
-    pub module: Option<String>,
-    /// The function of that module with a notable part of the work.
-    pub function: Option<String>,
+    /// What has most of the work.
+    pub code: Option<NativeCode>,
     /// What most of the work is for.
     pub area: Option<&'static str>,
     /// The function of the program that Node calls most in that area.
@@ -63,6 +60,8 @@ struct Above {
 /// Returns the work of all processes but launchers.
 pub(super) fn outside(session: &Session, launchers: &[bool], index: &FrameIndex) -> Outside {
     let is_code = index.code_functions();
+    let area_of: Vec<_> =
+        (0..index.functions.len()).map(|function| area(function, index)).collect();
     let mut found = Outside::default();
     let mut functions: FxHashMap<usize, u64> = FxHashMap::default();
     let mut areas: FxHashMap<usize, u64> = FxHashMap::default();
@@ -77,34 +76,35 @@ pub(super) fn outside(session: &Session, launchers: &[bool], index: &FrameIndex)
             let function = match index.kind(node.frame) {
                 FrameKind::Function(function) => function,
                 FrameKind::Program => {
-                    found.us = found.us.saturating_add(us);
-                    found.program_us = found.program_us.saturating_add(us);
+                    add(&mut found.us, us);
+                    add(&mut found.program_us, us);
                     return above;
                 }
                 FrameKind::Idle | FrameKind::Gc | FrameKind::Unrecorded => return above,
             };
             if is_code[function] {
                 if let Some(area) = above.area.filter(|_| !above.has_code) {
-                    *callbacks.entry((area, function)).or_default() += us.saturating_add(1);
+                    add(callbacks.entry((area, function)).or_default(), us.saturating_add(1));
                 }
                 return Above { has_code: true, ..above };
             }
             // The inner one: TLS reads from sockets.
-            let area = area_of(function, index).or(above.area);
+            let area = area_of[function].or(above.area);
             if index.is_native(function) && !above.has_code && us > 0 {
-                found.us = found.us.saturating_add(us);
+                add(&mut found.us, us);
                 if index.is_in_module(function) {
-                    found.known_us = found.known_us.saturating_add(us);
-                    *functions.entry(function).or_default() += us;
+                    add(&mut found.known_us, us);
+                    add(functions.entry(function).or_default(), us);
                     if let Some(area) = area {
-                        *areas.entry(area).or_default() += us;
+                        add(areas.entry(area).or_default(), us);
                     }
                 }
             }
             Above { area, ..above }
         });
     });
-    found.add_module(&functions, index);
+    let parts = (MOST_OF_OUTSIDE, NOTABLE_OF_OUTSIDE);
+    found.code = NativeCode::of(&functions, found.us as f64, parts, index);
     let area = areas.into_iter().max_by_key(|(area, us)| (*us, *area));
     let area = area.filter(|(_, us)| *us as f64 >= MOST_OF_OUTSIDE * found.us as f64);
     found.area = area.map(|(area, _)| AREAS[area].0);
@@ -116,33 +116,13 @@ pub(super) fn outside(session: &Session, launchers: &[bool], index: &FrameIndex)
     found
 }
 
-impl Outside {
-    /// Adds the module with most of the work. `functions` are native functions with their times in microseconds.
-    fn add_module(&mut self, functions: &FxHashMap<usize, u64>, index: &FrameIndex) {
-        let module = |function: usize| {
-            let place = index.place(function);
-            module_of(place.file, place.name)
-        };
-        let mut modules: FxHashMap<_, u64> = FxHashMap::default();
-        for (function, us) in functions {
-            *modules.entry(module(*function)).or_default() += us;
-        }
-        let most = modules.into_iter().max_by(|(a, a_us), (b, b_us)| (a_us, b).cmp(&(b_us, a)));
-        let Some((most, _)) = most.filter(|(_, us)| *us as f64 >= MOST_OF_OUTSIDE * self.us as f64)
-        else {
-            return;
-        };
-        let of_module = functions.iter().filter(|(function, _)| module(**function) == most);
-        let largest = of_module.max_by_key(|(function, us)| (**us, **function));
-        let largest = largest.filter(|(_, us)| **us as f64 >= NOTABLE_OF_OUTSIDE * self.us as f64);
-        let name = largest.map(|(function, _)| index.place(*function).name.to_owned());
-        self.function = name.filter(|name| is_named(name));
-        self.module = Some(most.into_owned());
-    }
+/// Adds to a time of a file, which can have any times: microseconds.
+fn add(sum_us: &mut u64, us: u64) {
+    *sum_us = sum_us.saturating_add(us);
 }
 
 /// Returns the area that a function of Node is of.
-fn area_of(function: usize, index: &FrameIndex) -> Option<usize> {
+fn area(function: usize, index: &FrameIndex) -> Option<usize> {
     let place = index.place(function);
     let starts = |text: &str, starts: &[&str]| starts.iter().any(|start| text.starts_with(start));
     AREAS.iter().position(|(_, natives, files)| match index.is_native(function) {

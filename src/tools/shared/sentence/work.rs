@@ -2,6 +2,7 @@
 
 use super::culprit::Culprit;
 use super::evidence::Evidence;
+use super::native_code::NativeCode;
 use super::thresholds::{
     ALONE, AS_LARGE, ENOUGH_PART, ENOUGH_SHARES, ENOUGH_START_UP_US, ENOUGH_WORK_US, GC_PART, HALF,
     LARGE_PART, LOADING_PART, MOST_OF_GC, MOST_OF_OWNER, MOST_OF_START_UP, MOST_SHARES, SHARE,
@@ -128,13 +129,7 @@ fn outside(evidence: &Evidence<'_>) -> Option<String> {
     if part < HALF {
         return None;
     }
-    let what = match (&outside.module, &outside.function) {
-        (Some(module), Some(function)) => {
-            format!(", mostly {module} ({})", words::shortened(function))
-        }
-        (Some(module), None) => format!(", mostly {module}"),
-        (None, _) => String::new(),
-    };
+    let what = outside.code.as_ref().map_or(String::new(), NativeCode::mostly);
     let area = outside.area.map_or(String::new(), |area| {
         let callback = outside.callback.map_or(String::new(), |function| {
             let place = words::function(&evidence.index.place(function));
