@@ -59,9 +59,14 @@ const ENVS = [
   { CPU_PROF_CATEGORIES: '+native' },
 ]
 
+/** With these flags V8 takes a lock in its own signal handler on Node 18: any two profiles can hang. */
+const LOCKING = '--interpreted-frames-native-stack'
+const isNode18 = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.startsWith('v18.')
 /** The flags that this Node knows. */
 const known = FLAGS.filter(
-  (flags) => spawnSync(node, [...flags, '-e', '0'], { cwd: dir }).status === 0,
+  (flags) =>
+    !(isNode18 && flags.includes(LOCKING)) &&
+    spawnSync(node, [...flags, '-e', '0'], { cwd: dir }).status === 0,
 )
 /** @type {Map<string, number>} */
 const endings = new Map()
