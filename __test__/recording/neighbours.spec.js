@@ -107,7 +107,7 @@ const ORDERS = ['abAB', 'abBA', 'baAB', 'baBA', 'aAbB', 'bBaA', 'abAaABb', 'abBb
 function skipBesidePprof() {
   try {
     require(PPROF)
-    return LINUX || (isInspector && 'the order is tried with the V8 source')
+    return LINUX
   } catch {
     return '@datadog/pprof has no binary for this Node'
   }

@@ -17,6 +17,8 @@ const PROOF_SAMPLES: usize = 100;
 /// The fewest of these that have a record. V8 takes some samples without the signal, more of them on a
 /// thread that mostly waits.
 const MIN_PAIRED: usize = 10;
+/// Samples without a single record that are enough where the handler was never set: a recording can be short.
+const FOREIGN_SAMPLES: usize = 20;
 
 const CHANGED: &str = "a garbage collection changed what was read of the asynchronous context";
 const UNPAIRED: &str =
@@ -64,7 +66,8 @@ impl LabelPairing {
         }
         // No later window has samples from before this one.
         self.waiting.forget_before(window.start_us);
-        if self.seen >= PROOF_SAMPLES && self.paired < MIN_PAIRED {
+        let is_foreign = !ring.is_set() && self.seen >= FOREIGN_SAMPLES && self.paired == 0;
+        if is_foreign || self.seen >= PROOF_SAMPLES && self.paired < MIN_PAIRED {
             ring.give_up();
             return warn_once(&Error::Labels(UNPAIRED.into()));
         }
@@ -136,6 +139,7 @@ mod tests {
     #[test]
     fn samples_without_records_end_the_labels() {
         let ring = LabelRing::new(1000, 100);
+        ring.handler_was_set();
         let mut pairing = LabelPairing::default();
         let times = |range: std::ops::Range<i64>| range.collect::<Vec<_>>();
         // Samples from before the start do not count.
@@ -145,5 +149,17 @@ mod tests {
         labels(&mut pairing, &ring, &[], &[3000]);
         assert!(ring.is_wrong());
         assert_eq!(labels(&mut pairing, &ring, &[(4000, 4001, 1)], &[4001]), [0]);
+    }
+
+    #[test]
+    fn fewer_samples_are_enough_where_the_handler_was_never_set() {
+        let times = |count| (1..=count).map(|n| 1000 * n).collect::<Vec<_>>();
+        for (records, count, is_wrong) in
+            [(&[][..], 19, false), (&[], 20, true), (&[(999, 1001, 1)], 20, false)]
+        {
+            let ring = LabelRing::new(0, 100);
+            labels(&mut LabelPairing::default(), &ring, records, &times(count));
+            assert_eq!(ring.is_wrong(), is_wrong, "{count}");
+        }
     }
 }

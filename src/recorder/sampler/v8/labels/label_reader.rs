@@ -64,6 +64,11 @@ impl LabelReader {
         unsafe { self.source.read() }.unwrap_or_default()
     }
 
+    /// Notes that the thread's signal handler was set.
+    pub(crate) fn handler_was_set(&self) {
+        self.ring.handler_was_set();
+    }
+
     /// Adds the labels of a sample, whose signal was handled between two times of CLOCK_MONOTONIC,
     /// microseconds. May be called in a signal handler.
     pub(crate) fn add(&self, labels: i32, from_us: i64, to_us: i64) {

@@ -26,6 +26,8 @@ pub(crate) struct LabelRing {
     taken: AtomicUsize,
     /// Whether what the handler finds cannot be trusted.
     is_wrong: AtomicBool,
+    /// Whether the handler was set at some time of the recording. If not, only the handler of others can call it.
+    is_set: AtomicBool,
 }
 
 impl LabelRing {
@@ -38,6 +40,7 @@ impl LabelRing {
             added: AtomicUsize::new(0),
             taken: AtomicUsize::new(0),
             is_wrong: AtomicBool::new(false),
+            is_set: AtomicBool::new(false),
         }
     }
 
@@ -83,6 +86,16 @@ impl LabelRing {
             }
             at = at.wrapping_add(1);
         }
+    }
+
+    /// Notes that the handler was set.
+    pub(crate) fn handler_was_set(&self) {
+        self.is_set.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns whether the handler was set at some time of the recording.
+    pub(crate) fn is_set(&self) -> bool {
+        self.is_set.load(Ordering::Relaxed)
     }
 
     /// Notes that what the handler finds cannot be trusted. Nothing is added from now on.

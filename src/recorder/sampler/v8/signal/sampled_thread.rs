@@ -56,9 +56,13 @@ impl SignalReading {
     /// no other thread was sampled. A handler of others stays: then there are no records, which the writer
     /// thread sees. Returns whether it runs.
     pub(crate) fn wrap_handler(&self) -> bool {
-        symbols::api().is_ok_and(|api| {
+        let is_set = symbols::api().is_ok_and(|api| {
             sampling_signal::wrap(api.profiler_start as *const () as usize, around_sample)
-        })
+        });
+        if let Some(labels) = self.sampled.labels.as_ref().filter(|_| is_set) {
+            labels.handler_was_set();
+        }
+        is_set
     }
 
     /// Returns how many samples V8 has taken of this thread since the reading began.
