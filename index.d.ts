@@ -824,6 +824,11 @@ export interface ReportPlace {
   transpiled?: true
   /** V8's id of the script, for code that was compiled from a text: line and column count in the text. */
   scriptId?: number
+  /**
+   * Line of the file at which the text was compiled, from 1. Missing where the recording does not have it: the file
+   * is then the one that calls the text most of the time.
+   */
+  compiledAt?: number
   /** See {@link ReportPackage.name}. */
   package: string
 }

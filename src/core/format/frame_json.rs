@@ -28,6 +28,8 @@ pub struct CallFrameJson<'a> {
     build_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     package: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compiler: Option<Box<Self>>,
 }
 
 /// A member of a frame whose line and column are those of a source.
@@ -49,7 +51,6 @@ impl<'a> CallFrameJson<'a> {
             line_number: frame.line,
             column_number: frame.column,
             origin: match frame.origin {
-                // Readers find out by themselves who compiled a text.
                 FrameOrigin::Executed | FrameOrigin::Evaluated => None,
                 FrameOrigin::SourceMap => Some(SOURCE_MAP),
                 FrameOrigin::Transpiled => Some(TRANSPILED),
@@ -57,6 +58,10 @@ impl<'a> CallFrameJson<'a> {
             },
             build_id: frame.module().filter(BuildId::is_known).map(|build| build.to_string()),
             package: frame.package.as_deref(),
+            compiler: frame.compiler.as_deref().map(|place| {
+                // DevTools looks at no such member, so the URL needs no other form.
+                Box::new(Self::new(place, &place.url, offset))
+            }),
         }
     }
 
@@ -86,10 +91,25 @@ struct ParsedFrame<'a> {
     build_id: Option<&'a RawValue>,
     #[serde(borrow)]
     package: Option<&'a RawValue>,
+    #[serde(borrow)]
+    compiler: Option<&'a RawValue>,
 }
 
 /// Reads a `callFrame`, and undoes what writing changed in its URL and script id.
 pub fn parse_frame(text: &str) -> CallFrame {
+    let mut frame = parse_place(text, |compiler| Some(Box::new(parse_place(compiler, |_| None))));
+    // Only functions of texts have one.
+    if !frame.is_unnamed_text() {
+        frame.compiler = None;
+    }
+    frame
+}
+
+/// Reads a `callFrame`, and its compiler with `read_compiler`.
+fn parse_place(
+    text: &str,
+    read_compiler: impl FnOnce(&str) -> Option<Box<CallFrame>>,
+) -> CallFrame {
     let written: ParsedFrame<'_> = serde_json::from_str(text).unwrap_or_default();
     let place = |number: Option<i64>| i32::try_from(number.unwrap_or(-1)).unwrap_or(-1).max(-1);
     CallFrame {
@@ -108,6 +128,7 @@ pub fn parse_frame(text: &str) -> CallFrame {
             _ => FrameOrigin::Executed,
         },
         package: written.package.and_then(|name| serde_json::from_str(name.get()).ok()),
+        compiler: written.compiler.and_then(|place| read_compiler(place.get())),
     }
 }
 
@@ -134,8 +155,7 @@ mod tests {
             script_id: 17,
             line: 1,
             column: 2,
-            origin: FrameOrigin::Executed,
-            package: None,
+            ..CallFrame::root()
         };
         let own = r#"{"functionName":"f","scriptId":"1424200017","lineNumber":1,"columnNumber":2,
             "url":"file:///r/node_modules\\typescript/lib/tsc.js","codeType":"JS"}"#;
@@ -176,6 +196,39 @@ mod tests {
         let other = r#"{"origin":"module","buildId":[7],"functionName":"f","url":"/a"}"#;
         assert_eq!(parse_frame(other).module(), Some(BuildId::default()));
         assert_eq!(parse_frame(other).address(), None);
+    }
+
+    #[test]
+    fn who_compiled_a_text_is_written_and_read() {
+        let compiler = CallFrame {
+            function_name: "render".into(),
+            url: "/r/a.js".into(),
+            script_id: 3,
+            line: 672,
+            column: 4,
+            ..CallFrame::root()
+        };
+        let frame = CallFrame {
+            function_name: "f".into(),
+            script_id: 86,
+            line: 0,
+            column: 0,
+            compiler: Some(Box::new(compiler)),
+            ..CallFrame::root()
+        };
+        let json = CallFrameJson::new(&frame, "", ScriptIdOffset::NONE).encode().unwrap();
+        assert_eq!(parse_frame(json.get()), frame);
+        // A compiler has none itself, and a function of a file has none.
+        let nested =
+            json.get().replace(r#""url":"/r/a.js""#, r#""url":"","compiler":{"url":"b.js"}"#);
+        assert!(parse_frame(&nested).compiler.is_some_and(|compiler| compiler.compiler.is_none()));
+        let of_file = json.get().replacen(r#""url":"""#, r#""url":"/r/b.js""#, 1);
+        assert_eq!(parse_frame(&of_file).compiler, None);
+        for wrong in ["7", "[]", "null", r#""x""#] {
+            let text = format!(r#"{{"scriptId":5,"lineNumber":0,"compiler":{wrong}}}"#);
+            let compiler = parse_frame(&text).compiler;
+            assert!(compiler.is_none_or(|compiler| compiler.url.is_empty()), "{wrong}");
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ const CUT: char = '…';
 /// Name of the part of a native stack that is not known.
 const TRUNCATED: &str = "(truncated)";
 /// The URL of all texts that `node:vm` compiles, if the program gives them no name.
-const VM_TEXT: &str = "evalmachine.<anonymous>";
+pub const VM_TEXT: &str = "evalmachine.<anonymous>";
 
 /// The place of a function in the source.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -34,6 +34,9 @@ pub struct CallFrame {
     /// Package that shipped the code, where the URL does not tell: of a source outside of the package,
     /// and of WebAssembly.
     pub package: Option<Box<str>>,
+    /// Function that compiled the text which the function stands in, at the line and column of the call. None where
+    /// that is not known, and for functions of files.
+    pub compiler: Option<Box<CallFrame>>,
 }
 
 /// The code that the line and the column of a frame count in.
@@ -47,8 +50,8 @@ pub enum FrameOrigin {
     /// The code that ran, which is not the text of the file: a transpiler made it, and no source map
     /// was found.
     Transpiled,
-    /// A text that code of the frame's URL compiled, by `eval`, `new Function` or `vm`. The URL is empty if that
-    /// code is not known.
+    /// A text without a name. The URL is that of the code which compiled it, by `eval`, `new Function` or `vm`, or if
+    /// that is not known, which calls it most of the time; it is empty if nothing is known.
     Evaluated,
     /// Native code of the module that is the frame's URL, of this build. There is no line.
     Module(BuildId),
@@ -78,6 +81,7 @@ impl CallFrame {
         {
             *package = short.into();
         }
+        self.compiler = self.compiler.map(|place| Box::new(place.with_short_names()));
         self
     }
 
@@ -110,6 +114,7 @@ impl CallFrame {
             column: -1,
             origin: FrameOrigin::Executed,
             package: None,
+            compiler: None,
         }
     }
 

@@ -75,7 +75,7 @@ impl Selection {
         }
         map_session(&mut loaded.session, originals);
         loaded.notes.extend(originals.notes());
-        find_compilers(&mut loaded.session);
+        find_compilers(&mut loaded.session, originals);
         charge_modules(&mut loaded.session);
     }
 }

@@ -43,7 +43,7 @@ pub(crate) fn built_ins(
 
 /// Returns the place of a function; none if it has none in a file.
 fn place_of(function: usize, index: &FrameIndex) -> Option<FunctionPlace<'_>> {
-    let SourceFunction { name, file, line, column, is_transpiled, text } =
+    let SourceFunction { name, file, line, column, is_transpiled, text, .. } =
         &index.functions[function];
     let path = &index.files[*file].path;
     if *is_transpiled || *text > 0 || path.is_empty() || path.starts_with("node:") {
@@ -88,7 +88,16 @@ mod tests {
     use super::*;
 
     fn place<'a>(name: &'a str, file: &'a str, line: i32) -> ReportPlace<'a> {
-        ReportPlace { name, file, line, column: 1, transpiled: false, text: 0, package: "node:" }
+        ReportPlace {
+            name,
+            file,
+            line,
+            column: 1,
+            transpiled: false,
+            text: 0,
+            compiled_at: 0,
+            package: "node:",
+        }
     }
 
     #[test]

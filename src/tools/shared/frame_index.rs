@@ -44,6 +44,8 @@ pub(crate) struct SourceFunction {
     /// V8's id of the text that the function is in, if a program compiled it; 0 for the code of files. Line and
     /// column count in the text.
     pub text: u32,
+    /// Line of the file at which the text was compiled, from 1; 0 where that is not known.
+    pub compiled_at: u32,
 }
 
 /// A file.
@@ -110,6 +112,10 @@ impl FrameIndex {
             column: from_1(frame.column),
             is_transpiled: frame.origin == FrameOrigin::Transpiled,
             text: if frame.origin == FrameOrigin::Evaluated { frame.script_id } else { 0 },
+            compiled_at: frame
+                .compiler
+                .as_deref()
+                .map_or(0, |site| from_1(site.line).unsigned_abs()),
         };
         self.functions.insert_full(function).0
     }
@@ -131,7 +137,8 @@ impl FrameIndex {
     /// Returns the name and the place of a function.
     pub(crate) fn place(&self, function: usize) -> ReportPlace<'_> {
         let function = &self.functions[function];
-        let SourceFunction { name, file, line, column, is_transpiled, text } = function;
+        let SourceFunction { name, file, line, column, is_transpiled, text, compiled_at } =
+            function;
         let SourceFile { path, package, .. } = &self.files[*file];
         ReportPlace {
             name,
@@ -140,6 +147,7 @@ impl FrameIndex {
             column: *column,
             transpiled: *is_transpiled,
             text: *text,
+            compiled_at: *compiled_at,
             package: &self.packages[*package],
         }
     }

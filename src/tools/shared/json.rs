@@ -196,6 +196,8 @@ pub(crate) struct ReportPlace<'a> {
     pub transpiled: bool,
     #[serde(rename = "scriptId", skip_serializing_if = "is_zero")]
     pub text: u32,
+    #[serde(rename = "compiledAt", skip_serializing_if = "is_zero")]
+    pub compiled_at: u32,
     pub package: &'a str,
 }
 

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::format::number::{NodeNumber, Number};
-use crate::profile::frame::{CallFrame, FrameOrigin};
+use crate::profile::frame::CallFrame;
 use crate::profile::frame_table::FrameTable;
 use crate::profile::session::builder::ProfileBuilder;
 
@@ -52,8 +52,7 @@ pub(super) fn announce(
             script_id: node.script_id.small(),
             line: from_zero(node.line_number),
             column: from_zero(node.column_number),
-            origin: FrameOrigin::Executed,
-            package: None,
+            ..CallFrame::root()
         });
         builder.announce(id, parent, frame);
         builder.hits(id, u64::try_from(node.hit_count.0).unwrap_or(0));

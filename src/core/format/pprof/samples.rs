@@ -176,7 +176,16 @@ impl<'a> SampleReader<'a> {
         };
         let function_name =
             if self.is_ours && name == "(anonymous)" { String::new() } else { name };
-        let frame = CallFrame { function_name, url, script_id, line, column, origin, package };
+        let frame = CallFrame {
+            function_name,
+            url,
+            script_id,
+            line,
+            column,
+            origin,
+            package,
+            compiler: None,
+        };
         let number = self.frames.number(frame);
         self.by_function.insert(id, number);
         Ok(number)

@@ -7,5 +7,5 @@ pub(crate) mod label_sets;
 pub(crate) mod pending_exit;
 pub(crate) mod recording_link;
 pub(crate) mod request_log;
-pub(crate) mod script_maps;
+pub(crate) mod scripts;
 pub(crate) mod taken_window;

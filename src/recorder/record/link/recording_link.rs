@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 use super::event_buffer::EventBuffer;
 use super::javascript_threads::RecordedThread;
-use super::script_maps::RecordedMaps;
+use super::scripts::RecordedScripts;
 use crate::sampler::native::ThreadStacks;
 use crate::sampler::v8::{Callback, CollectionLog, DeletionQueue, LabelRing, Waker};
 use cpu_prof_core::base::system;
@@ -92,8 +92,8 @@ pub(crate) struct RecordingLink {
     pub is_main: bool,
     /// Collections of the thread's isolate that are not written yet.
     pub collections: Arc<CollectionLog>,
-    /// Source maps of scripts.
-    pub script_maps: RecordedMaps,
+    /// What was noted of scripts.
+    pub scripts: RecordedScripts,
     /// Events of the program that are not written yet.
     pub program_events: EventBuffer,
     /// Whether JavaScript has noted requests that the thread has not taken.
@@ -123,7 +123,7 @@ impl RecordingLink {
         parent: Option<u32>,
         waker: Option<Waker>,
         is_main: bool,
-        script_maps: RecordedMaps,
+        scripts: RecordedScripts,
     ) -> Self {
         let thread = MeasuredThread::this(is_main);
         Self {
@@ -134,7 +134,7 @@ impl RecordingLink {
             thread,
             is_main,
             collections: Arc::default(),
-            script_maps,
+            scripts,
             program_events: EventBuffer::default(),
             has_requests: Flag::default(),
             labels: OnceLock::new(),

@@ -93,7 +93,7 @@ impl RecordingWriter {
     /// Begins on the writer thread.
     pub(crate) fn open(&mut self) {
         // Here, because a file that hangs holds the lock.
-        self.link.script_maps.begin_file();
+        self.link.scripts.begin_file();
         if self.trace.is_some() {
             self.side_events.open(&self.link);
             self.lanes.iter_mut().for_each(NativeLanes::begin);
@@ -175,7 +175,7 @@ impl RecordingWriter {
     /// Lets a file of the trace that starts now announce its nodes and its source maps itself.
     fn begin_file(&mut self, start_us: i64) {
         self.tree.clear();
-        self.link.script_maps.begin_file();
+        self.link.scripts.begin_file();
         self.written = WrittenTime::starting_at(start_us);
     }
 
@@ -263,7 +263,7 @@ impl RecordingWriter {
         if self.trace.is_none() {
             return;
         }
-        let maps = self.link.script_maps.clone();
+        let maps = self.link.scripts.clone();
         maps.each_needed(window, |script_id, script, map| {
             self.append(events, |trace, events| trace.source_map(events, script_id, script, map))
         });

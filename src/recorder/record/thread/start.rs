@@ -13,7 +13,7 @@ use super::labels;
 use super::recording::{ENDED_EARLY, IDLE_PROFILER, RECORDING, StoppedRecording, ThreadRecording};
 use super::rotation::{on_entry, on_window_request};
 use crate::record::link::recording_link::RecordingLink;
-use crate::record::link::script_maps::RecordedMaps;
+use crate::record::link::scripts::RecordedScripts;
 use crate::record::output::complete_segment::CompleteSegment;
 use crate::record::output::files::OutputFiles;
 use crate::record::output::recording_writer::RecordingWriter;
@@ -120,10 +120,10 @@ pub(crate) fn start(
             return Err(error);
         }
     };
-    let maps = profiler.as_ref().map(|profiler| Arc::clone(&profiler.script_maps));
-    let maps = maps.map(RecordedMaps::of_thread);
+    let scripts = profiler.as_ref().map(|profiler| Arc::clone(&profiler.scripts));
+    let scripts = scripts.map(RecordedScripts::of_thread);
     let link =
-        Arc::new(RecordingLink::new(parent, waker, thread_id == 0, maps.unwrap_or_default()));
+        Arc::new(RecordingLink::new(parent, waker, thread_id == 0, scripts.unwrap_or_default()));
     if config.categories.native {
         read_stacks(&link, source);
     }

@@ -80,6 +80,7 @@ impl WindowPasses {
         }
         self.calls.charge_inlined(window);
         self.tell_idle_from_work(window, circumstances, cpu);
+        link.scripts.add_compilers(window);
         // Last, because all others take V8's stacks.
         if let Some(stacks) = link.stacks.get() {
             self.stacks.extend(window, stacks);

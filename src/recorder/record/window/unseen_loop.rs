@@ -5,7 +5,7 @@
 //! the call. The stack at the start names the function.
 
 use crate::sampler::v8::RunningFunction;
-use cpu_prof_core::profile::frame::{CallFrame, FrameOrigin};
+use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::position::SourcePosition;
 use cpu_prof_core::profile::window::{Window, WindowNode};
 
@@ -103,8 +103,7 @@ fn add_callee(window: &mut Window, parent: u32, callee: &RunningFunction) -> u32
         // A stack trace does not tell where the function begins.
         line: i32::try_from(callee.line).map_or(-1, |line| line - 1),
         column: 0,
-        origin: FrameOrigin::Executed,
-        package: None,
+        ..CallFrame::root()
     };
     let known = window.frames.iter().position(|known| *known == frame);
     let frame = known.unwrap_or_else(|| {
@@ -121,7 +120,7 @@ mod tests {
     use cpu_prof_core::testing::windows::made::{frame, window};
 
     fn running(name: &str, script_id: u32, line: u32) -> RunningFunction {
-        RunningFunction { name: name.into(), url: "/a.js".into(), script_id, line }
+        RunningFunction { name: name.into(), url: "/a.js".into(), script_id, line, column: 1 }
     }
 
     /// The stack: an unnamed function called `handle` in line 7, whose loop called `inner` in line 20.

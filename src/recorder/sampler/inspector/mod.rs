@@ -148,6 +148,7 @@ impl From<InspectorFrame> for CallFrame {
             column: frame.column_number.max(-1),
             origin: FrameOrigin::Executed,
             package: None,
+            compiler: None,
         }
     }
 }

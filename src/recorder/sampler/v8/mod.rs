@@ -20,7 +20,7 @@ mod profiler;
 mod raw_profile;
 mod reach;
 mod request_notes;
-mod script_maps;
+mod scripts;
 mod signal;
 mod stacks;
 mod stall;
@@ -40,7 +40,7 @@ pub(crate) use self::reach::{
     running_functions,
 };
 pub(crate) use self::request_notes::{NotedRequest, RequestNotes};
-pub(crate) use self::script_maps::{ScriptMap, ScriptMaps, forget_environment};
+pub(crate) use self::scripts::{CompiledText, ScriptMap, ScriptNotes, forget_environment};
 pub(crate) use self::signal::{FrameFinder, SignalReading, is_read_here};
 pub(crate) use self::stacks::{CopiedStack, JavaScriptCode, StackRing};
 pub(crate) use self::stall::StallDetector;

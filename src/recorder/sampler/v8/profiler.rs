@@ -13,7 +13,7 @@ use napi::{Env, sys as napi_sys};
 
 use super::gate::DeletionGate;
 use super::raw_profile::V8Profile;
-use super::script_maps::{ScriptMapHandler, ScriptMaps};
+use super::scripts::{ScriptHandler, ScriptNotes};
 use super::symbols;
 use cpu_prof_core::base::error::Error;
 
@@ -33,9 +33,9 @@ pub(crate) struct Profiler {
     raw: NonNull<symbols::CpuProfiler>,
     env: napi_sys::napi_env,
     gate: Arc<DeletionGate>,
-    /// Maps of the scripts that are compiled while the profiler exists.
-    pub script_maps: Arc<ScriptMaps>,
-    map_handler: Option<ScriptMapHandler>,
+    /// Notes on the scripts that are compiled while the profiler exists.
+    pub scripts: Arc<ScriptNotes>,
+    script_handler: Option<ScriptHandler>,
     /// Index into `TITLES` of the running profile; during a rotation, of the older one.
     title: Cell<usize>,
     /// Whether the next profile runs, too.
@@ -61,32 +61,32 @@ impl Profiler {
         let api = symbols::api()?;
         let isolate = symbols::current_isolate(api)
             .ok_or_else(|| Error::Unavailable("the thread has no V8 isolate".into()))?;
-        let script_maps: Arc<ScriptMaps> = Arc::default();
-        let map_handler = ScriptMapHandler::new(env, Arc::clone(&script_maps));
-        if has_scripts && let Some(map_handler) = &map_handler {
+        let scripts: Arc<ScriptNotes> = Arc::default();
+        let script_handler = ScriptHandler::new(env, Arc::clone(&scripts));
+        if has_scripts && let Some(script_handler) = &script_handler {
             // Before the profiler: V8 also tells its built-in code, which a profiler would take for
             // functions of the program.
-            map_handler.take_existing();
+            script_handler.take_existing();
         }
         // SAFETY: this is the isolate's own thread, inside a call from JavaScript, so the isolate is
         // alive.
         let raw =
             unsafe { (api.profiler_new)(isolate, symbols::DEBUG_NAMING, symbols::EAGER_LOGGING) };
         let Some(raw) = NonNull::new(raw) else {
-            if let Some(map_handler) = map_handler {
-                map_handler.remove();
+            if let Some(script_handler) = script_handler {
+                script_handler.remove();
             }
             return Err(Error::Unavailable("V8 did not create a profiler".into()));
         };
-        if let Some(map_handler) = &map_handler {
+        if let Some(script_handler) = &script_handler {
             // After the profiler, for which V8 tells all functions to every listener.
-            map_handler.listen();
+            script_handler.listen();
         }
         // SAFETY: this is the isolate's thread.
         let gate = unsafe { DeletionGate::watch(api, isolate) };
         let (title, is_rotating) = (Cell::new(0), Cell::new(false));
         let env = env.raw();
-        Ok(Self { api, isolate, raw, env, gate, script_maps, map_handler, title, is_rotating })
+        Ok(Self { api, isolate, raw, env, gate, scripts, script_handler, title, is_rotating })
     }
 
     /// Starts sampling. No profile may be running.
@@ -168,8 +168,8 @@ impl Profiler {
 
     /// Destroys a stopped profiler and its profiles, which no other thread may be reading.
     pub(crate) fn dispose(self) {
-        if let Some(map_handler) = self.map_handler {
-            map_handler.remove();
+        if let Some(script_handler) = self.script_handler {
+            script_handler.remove();
         }
         // SAFETY: this is the isolate's thread, and `self` is not used again. V8 deletes the
         // profiles that are left.

@@ -160,6 +160,7 @@ impl ProfileReader {
                     column: column - 1,
                     origin: FrameOrigin::Executed,
                     package: None,
+                    compiler: None,
                 });
                 frames.len() as u32 - 1
             },

@@ -278,7 +278,7 @@ mod tests {
     use crate::sampler::v8::reach::linked_binding::BindingApi;
     use crate::sampler::v8::reach::microtask::MicrotaskApi;
     use crate::sampler::v8::reach::running_stack::StackApi;
-    use crate::sampler::v8::script_maps::HandlerApi;
+    use crate::sampler::v8::scripts::{HandlerApi, TextApi};
 
     /// `_ZNK2v810CpuProfile9GetSampleEi` → `["v8", "CpuProfile", "GetSample"]`
     fn nested_name(itanium: &str) -> Vec<&str> {
@@ -303,6 +303,7 @@ mod tests {
             MicrotaskApi::NAMES,
             StackApi::NAMES,
             LabelApi::NAMES,
+            TextApi::NAMES,
         ];
         for (itanium, msvc) in tables.concat() {
             let (itanium, msvc) = (itanium.to_str().unwrap(), msvc.to_str().unwrap());

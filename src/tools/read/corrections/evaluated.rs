@@ -1,6 +1,8 @@
-//! The files that compiled texts, by `eval`, `new Function` or `vm`. V8 gives functions of such a text no file.
+//! The places that compiled texts, by `eval`, `new Function` or `vm`. V8 gives functions of such a text no file.
 
 use rustc_hash::FxHashMap;
+
+use crate::read::originals::Originals;
 
 use cpu_prof_core::format::url::file_path;
 use cpu_prof_core::profile::frame::{CallFrame, FrameOrigin};
@@ -8,8 +10,9 @@ use cpu_prof_core::profile::frame_table::FrameTable;
 use cpu_prof_core::profile::package::{is_built_in, package_of};
 use cpu_prof_core::profile::session::{Process, Session, Thread};
 
-/// Gives each text the file whose code calls it most of the time: what compiles a text mostly runs it.
-pub(in crate::read) fn find_compilers(session: &mut Session) {
+/// Gives each text the file that compiled it, as far as a recording has it, and else the file whose code calls the text
+/// most of the time: what compiles a text mostly runs it.
+pub(in crate::read) fn find_compilers(session: &mut Session, originals: &mut Originals) {
     let Session { processes, frames, .. } = session;
     if !frames.list().iter().any(CallFrame::is_unnamed_text) {
         return;
@@ -22,7 +25,7 @@ pub(in crate::read) fn find_compilers(session: &mut Session) {
         }
         // Script ids are those of a thread.
         for thread in &mut process.threads {
-            name_texts(thread, frames, &has_file);
+            name_texts(thread, frames, &has_file, originals);
         }
     }
 }
@@ -38,8 +41,14 @@ fn is_of_v8(process: &Process, frames: &FrameTable) -> bool {
     process.node.is_some() || frames.any(is_state)
 }
 
-fn name_texts(thread: &mut Thread, frames: &mut FrameTable, has_file: &[bool]) {
-    let compilers = compilers(thread, frames, has_file);
+fn name_texts(
+    thread: &mut Thread,
+    frames: &mut FrameTable,
+    has_file: &[bool],
+    originals: &mut Originals,
+) {
+    let recorded = recorded_sites(thread, frames, originals);
+    let callers = callers(thread, frames, has_file);
     let mut numbers: FxHashMap<u32, u32> = FxHashMap::default();
     for node in thread.profiles.iter_mut().flat_map(|profile| &mut profile.nodes) {
         node.frame = *numbers.entry(node.frame).or_insert_with(|| {
@@ -47,21 +56,40 @@ fn name_texts(thread: &mut Thread, frames: &mut FrameTable, has_file: &[bool]) {
             if !frame.is_unnamed_text() {
                 return node.frame;
             }
-            let compiler =
-                compilers.get(&frame.script_id).map(|caller| &frames.list()[*caller as usize]);
+            let site = recorded.get(&frame.script_id);
+            let caller = callers.get(&frame.script_id);
+            let code = site.or(caller.map(|caller| &frames.list()[*caller as usize]));
             frames.number(CallFrame {
-                url: compiler.map_or_else(String::new, |caller| caller.url.clone()),
-                package: compiler.and_then(|caller| caller.package.clone()),
+                url: code.map_or_else(String::new, |code| code.url.clone()),
+                package: code.and_then(|code| code.package.clone()),
                 origin: FrameOrigin::Evaluated,
+                compiler: site.cloned().map(Box::new),
                 ..frame.clone()
             })
         });
     }
 }
 
-/// Returns a function of the file that compiled each text: its frame, by the script id. `has_file` is known by the
-/// numbers of frames.
-fn compilers(thread: &Thread, frames: &FrameTable, has_file: &[bool]) -> FxHashMap<u32, u32> {
+/// Returns the places that a recording has, in their sources, by the script ids of the texts. Samples from before a text
+/// was noted have none.
+fn recorded_sites(
+    thread: &Thread,
+    frames: &FrameTable,
+    originals: &mut Originals,
+) -> FxHashMap<u32, CallFrame> {
+    let mut sites = FxHashMap::default();
+    for node in thread.profiles.iter().flat_map(|profile| &profile.nodes) {
+        let frame = &frames.list()[node.frame as usize];
+        if let Some(site) = frame.compiler.as_deref().filter(|_| frame.is_unnamed_text()) {
+            sites.entry(frame.script_id).or_insert_with(|| originals.call_site(site));
+        }
+    }
+    sites
+}
+
+/// Returns a function of the file that calls each text most of the time: its frame, by the script id. `has_file` is
+/// known by the numbers of frames.
+fn callers(thread: &Thread, frames: &FrameTable, has_file: &[bool]) -> FxHashMap<u32, u32> {
     let frame = |number: u32| &frames.list()[number as usize];
     // By the script id and the URL of the caller: a frame of the caller, and microseconds.
     let mut times: FxHashMap<(u32, &str), (u32, u64)> = FxHashMap::default();
@@ -98,6 +126,7 @@ fn has_file(frame: &CallFrame) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::read::originals::Places;
     use cpu_prof_core::format::url::frame_path;
     use cpu_prof_core::profile::session::thread_profile::{NONE, ProfileNode, ThreadProfile};
 
@@ -133,6 +162,28 @@ mod tests {
     }
 
     #[test]
+    fn a_text_is_of_the_file_that_has_compiled_it() {
+        let mut session = Session::default();
+        let (own, text) = (("file:///r/a.js", 2), ("", 7));
+        let mut thread =
+            thread(&mut session.frames, &[(&[own, text], 50), (&[own, text, text], 9)]);
+        // Samples from before the text was noted do not know it.
+        let node = &mut thread.profiles[0].nodes[1];
+        let site = CallFrame { url: "/r/engine.js".into(), line: 672, ..CallFrame::root() };
+        let frame = session.frames.list()[node.frame as usize].clone();
+        node.frame = session.frames.number(CallFrame { compiler: Some(Box::new(site)), ..frame });
+        session.processes.push(Process {
+            threads: vec![thread],
+            node: Some("v24.0.0".into()),
+            ..Process::default()
+        });
+        find_compilers(&mut session, &mut Originals::new(&Places::default()));
+        assert_eq!(innermost(&session, 0), ["/r/engine.js (eval)"; 2]);
+        let nodes = &session.processes[0].threads[0].profiles[0].nodes;
+        assert_eq!(nodes[1].frame, nodes[4].frame);
+    }
+
+    #[test]
     fn a_text_is_of_the_file_that_calls_it_most() {
         let mut session = Session::default();
         let worker = ("file:///r/node_modules/workerpool/worker.js", 1);
@@ -153,10 +204,11 @@ mod tests {
         let other = thread(&mut session.frames, &[(&[own, ("", 7)], 1)]);
         let threads = vec![main, other];
         session.processes.push(Process { threads, ..Process::default() });
-        find_compilers(&mut session);
+        let mut originals = Originals::new(&Places::default());
+        find_compilers(&mut session, &mut originals);
         assert_eq!(innermost(&session, 1), [""]);
         session.processes[0].node = Some("v24.0.0".into());
-        find_compilers(&mut session);
+        find_compilers(&mut session, &mut originals);
         let (worker, own) = ("/r/node_modules/workerpool/worker.js (eval)", "/r/a.js (eval)");
         assert_eq!(innermost(&session, 0), [worker, worker, own, worker, "(eval)", own, ""]);
         assert_eq!(innermost(&session, 1), [own]);

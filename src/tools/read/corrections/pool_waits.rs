@@ -78,7 +78,6 @@ fn idle_node(profile: &mut ThreadProfile) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cpu_prof_core::profile::frame::FrameOrigin;
     use cpu_prof_core::profile::session::thread_profile::OffCoreSpan;
     use cpu_prof_core::profile::session::{Process, Thread};
 
@@ -89,8 +88,7 @@ mod tests {
             script_id: u32::from(!url.is_empty()),
             line: 0,
             column: 0,
-            origin: FrameOrigin::Executed,
-            package: None,
+            ..CallFrame::root()
         }
     }
 

@@ -132,7 +132,8 @@ impl Originals {
                     line: place(line),
                     column: place(column),
                     origin: FrameOrigin::SourceMap,
-                    ..*frame
+                    script_id: frame.script_id,
+                    compiler: None,
                 };
                 Some(OriginalFrame { frame, place: Some((index, spot.source)) })
             }
@@ -156,6 +157,32 @@ impl Originals {
                 self.of_other_text(index, frame)
             }
         }
+    }
+
+    /// Returns a place of a call in its source; the place itself where no map has it.
+    pub(crate) fn call_site(&mut self, site: &CallFrame) -> CallFrame {
+        let mapped = (!self.only_symbols).then(|| self.mapped_site(site)).flatten();
+        mapped.unwrap_or_else(|| site.clone())
+    }
+
+    fn mapped_site(&mut self, site: &CallFrame) -> Option<CallFrame> {
+        let (line, column) = (u32::try_from(site.line).ok()?, u32::try_from(site.column).ok()?);
+        let index = match self.recorded(site) {
+            Some(index) => index,
+            None => self.file(&site.url)?,
+        };
+        let file = &mut self.list[index];
+        let spot = file.spot(line, column)?;
+        let url = file.url(spot.source, &mut self.sources)?;
+        let (url, line, column) = self.follow(url, spot.line, spot.column);
+        Some(CallFrame {
+            package: shipping_package(&url, &site.url),
+            url,
+            line: i32::try_from(line).ok()?,
+            column: i32::try_from(column).ok()?,
+            origin: FrameOrigin::SourceMap,
+            ..site.clone()
+        })
     }
 
     /// Returns the code of a frame, and the place of its function there.

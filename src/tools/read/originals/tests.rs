@@ -18,8 +18,7 @@ fn frame(dir: &tempfile::TempDir, file: &str, name: &str, line: i32, column: i32
         script_id: 1,
         line,
         column,
-        origin: FrameOrigin::Executed,
-        package: None,
+        ..CallFrame::root()
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) fn count(count: usize, one: &str, many: &str) -> String {
 }
 
 /// Returns `parse (parser.ts:88)`, `cloneDeep of lodash (lodash.js:9)`, or `JSON.parse` for a function without
-/// a file. A function of a text is `render (VM86:1, run by ejs.js)`.
+/// a file. A function of a text is `render (VM86:1, compiled by ejs.js:673)`, or `run by ejs.js` where that is not known.
 pub(super) fn function(place: &ReportPlace<'_>) -> String {
     let name = match place.name {
         "(anonymous)" => "a function without a name".to_owned(),
@@ -51,6 +51,9 @@ pub(super) fn function(place: &ReportPlace<'_>) -> String {
     if place.text > 0 {
         let runner = match file.trim_end_matches(EVALUATED).trim_end() {
             "" => String::new(),
+            file if place.compiled_at > 0 => {
+                format!(", compiled by {}:{}", shortened(file), place.compiled_at)
+            }
             file => format!(", run by {}", shortened(file)),
         };
         return format!("{name}{package} (VM{}{line}{runner})", place.text);
@@ -102,6 +105,7 @@ mod tests {
             column: 1,
             transpiled: false,
             text: 0,
+            compiled_at: 0,
             package,
         };
         assert_eq!(function(&place("f", "/r/src/a.js", "(own code)")), "f (a.js:2)");
@@ -115,6 +119,8 @@ mod tests {
         let text = |file| ReportPlace { text: 86, ..place("f", file, "(own code)") };
         assert_eq!(function(&text("/r/a.js (eval)")), "f (VM86:2, run by a.js)");
         assert_eq!(function(&text("(eval)")), "f (VM86:2)");
+        let compiled = ReportPlace { compiled_at: 673, ..text("/r/a.js (eval)") };
+        assert_eq!(function(&compiled), "f (VM86:2, compiled by a.js:673)");
         assert_eq!(shortened(&"x".repeat(200)).chars().count(), 60);
     }
 }

@@ -1,6 +1,6 @@
-//! The functions that a thread is in when its recording starts.
+//! The functions that a thread is in.
 //!
-//! V8's profiler does not know the code of a loop that V8 has optimized while the loop ran (on-stack
+//! Where a recording starts, V8's profiler does not know the code of a loop that V8 has optimized while the loop ran (on-stack
 //! replacement) before the profiler started. A recording that starts in such a loop has its samples in
 //! the caller. A stack trace names the function.
 
@@ -23,6 +23,8 @@ pub(crate) struct RunningFunction {
     pub script_id: u32,
     /// Line that is running, from 1.
     pub line: u32,
+    /// Column that is running, from 1.
+    pub column: u32,
 }
 
 /// The most functions of a stack that is read. A deeper stack is not read: its reading takes time.
@@ -66,6 +68,17 @@ exported! {
 /// Returns the functions that the calling thread is in, the outermost first; none if they are too many or
 /// this Node does not tell. Runs no JavaScript.
 pub(crate) fn running_functions(env: &Env) -> Vec<RunningFunction> {
+    let mut functions = innermost_functions(env, MAX_FUNCTIONS);
+    if functions.len() >= MAX_FUNCTIONS as usize {
+        functions.clear();
+    }
+    functions.reverse();
+    functions
+}
+
+/// Returns at most `count` of the functions that the calling thread is in, the innermost first; none if this Node
+/// does not tell. Runs no JavaScript.
+pub(crate) fn innermost_functions(env: &Env, count: c_int) -> Vec<RunningFunction> {
     // On Windows these functions return their results in another way.
     if IS_WINDOWS {
         return Vec::new();
@@ -75,22 +88,21 @@ pub(crate) fn running_functions(env: &Env) -> Vec<RunningFunction> {
     let read = || {
         // SAFETY: this is the isolate's own thread, and the caller's scope holds the handles.
         unsafe {
-            let trace = (stack.current_stack_trace)(isolate, MAX_FUNCTIONS, OPTIONS);
+            let trace = (stack.current_stack_trace)(isolate, count, OPTIONS);
             let count = if trace.is_null() { 0 } else { (stack.frame_count)(trace) };
-            if count >= MAX_FUNCTIONS {
-                return Vec::new();
-            }
             let function = |index| {
                 let frame = (stack.frame)(trace, isolate, index);
+                // A `v8::Location` is two numbers of 32 bits: line and column, from 0.
+                let location = (stack.location)(frame);
                 RunningFunction {
                     name: text(env, (stack.function_name)(frame)),
                     url: text(env, (stack.script_name)(frame)),
                     script_id: u32::try_from((stack.script_id)(frame)).unwrap_or(0),
-                    // A `v8::Location` is two numbers of 32 bits: line and column, from 0.
-                    line: ((stack.location)(frame) as u32).wrapping_add(1),
+                    line: (location as u32).wrapping_add(1),
+                    column: ((location >> 32) as u32).wrapping_add(1),
                 }
             };
-            (0..u32::try_from(count).unwrap_or(0)).rev().map(function).collect()
+            (0..u32::try_from(count).unwrap_or(0)).map(function).collect()
         }
     };
     env.run_in_scope(|| Ok(read())).unwrap_or_default()

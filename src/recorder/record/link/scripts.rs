@@ -1,4 +1,5 @@
-//! The source maps of the scripts of one thread, until functions of these scripts are sampled.
+//! What was noted of the scripts of one thread, until functions of these scripts are sampled: source maps, and who
+//! compiled a text.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -10,38 +11,62 @@ use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use parking_lot::Mutex;
 
-use crate::sampler::v8::{ScriptMap, ScriptMaps};
+use crate::sampler::v8::{CompiledText, RunningFunction, ScriptMap, ScriptNotes};
+use cpu_prof_core::base::outside_text::script_url;
 use cpu_prof_core::format::source_map::recorded::short_map;
+use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::window::Window;
 
-/// The maps of a thread, which the thread and the writer share.
+/// The scripts of a thread, which the thread and the writer share.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct RecordedMaps {
-    new: Arc<ScriptMaps>,
+pub(crate) struct RecordedScripts {
+    new: Arc<ScriptNotes>,
     /// Maps by the ids of their scripts, which earlier recordings of the thread have seen, too. Locked
     /// by the writer.
     held: Arc<Mutex<HeldMaps>>,
+    /// Compilers by the ids of the texts. Locked by the writer.
+    compilers: Arc<Mutex<BTreeMap<u32, CallFrame>>>,
 }
+
+/// The most texts whose compilers are remembered. Those of the oldest texts are forgotten first.
+const MAX_TEXTS: usize = 10_000;
 
 thread_local! {
-    /// The maps of this thread's recordings.
-    static OF_THREAD: RefCell<Option<RecordedMaps>> = const { RefCell::new(None) };
+    /// The scripts of this thread's recordings.
+    static OF_THREAD: RefCell<Option<RecordedScripts>> = const { RefCell::new(None) };
 }
 
-impl RecordedMaps {
-    /// Returns the maps of the calling thread. `new` are those that its profiler takes.
-    pub(crate) fn of_thread(new: Arc<ScriptMaps>) -> Self {
-        OF_THREAD.with_borrow_mut(|maps| {
+impl RecordedScripts {
+    /// Returns the scripts of the calling thread. `new` are those that its profiler notes.
+    pub(crate) fn of_thread(new: Arc<ScriptNotes>) -> Self {
+        OF_THREAD.with_borrow_mut(|scripts| {
             // A thread can have another profiler, if the first one could not be used again.
-            let maps = maps.get_or_insert_default();
-            maps.new = new;
-            maps.clone()
+            let scripts = scripts.get_or_insert_default();
+            scripts.new = new;
+            scripts.clone()
         })
     }
 
     /// Begins a file that has no maps.
     pub(crate) fn begin_file(&self) {
         self.held.lock().maps.values_mut().for_each(|held| held.is_written = false);
+    }
+
+    /// Adds to the functions of texts in a window who compiled the text, where that is known.
+    pub(crate) fn add_compilers(&self, window: &mut Window) {
+        let mut compilers = self.compilers.lock();
+        for CompiledText { script_id, compiler } in self.new.take_texts() {
+            compilers.insert(script_id, call_site(compiler));
+            if compilers.len() > MAX_TEXTS {
+                compilers.pop_first();
+            }
+        }
+        if compilers.is_empty() {
+            return;
+        }
+        for frame in window.frames.iter_mut().filter(|frame| frame.is_unnamed_text()) {
+            frame.compiler = compilers.get(&frame.script_id).cloned().map(Box::new);
+        }
     }
 
     /// Calls `write` with the id, the name and the map of each script of a window whose map the file
@@ -53,7 +78,7 @@ impl RecordedMaps {
         mut write: impl FnMut(u32, &str, &[u8]) -> bool,
     ) {
         let mut held = self.held.lock();
-        for ScriptMap { script_id, url } in self.new.take() {
+        for ScriptMap { script_id, url } in self.new.take_maps() {
             let compressed = short_map(&url).and_then(|map| compress(&map));
             if let Some(compressed) = compressed {
                 held.add(script_id, HeldMap { compressed, is_written: false });
@@ -71,6 +96,19 @@ impl RecordedMaps {
                 return;
             }
         }
+    }
+}
+
+/// Returns a running function as a frame, at the place of its call.
+fn call_site(function: RunningFunction) -> CallFrame {
+    let from_0 = |number: u32| i32::try_from(number).map_or(-1, |number| number - 1);
+    CallFrame {
+        function_name: function.name,
+        url: script_url(&function.url).into_owned(),
+        script_id: function.script_id,
+        line: from_0(function.line),
+        column: from_0(function.column),
+        ..CallFrame::root()
     }
 }
 
@@ -137,8 +175,8 @@ mod tests {
             url: r#"data:application/json,{"version":3,"mappings":"A"}"#.to_owned(),
         };
         let broken = ScriptMap { script_id: 6, url: "data:,x".to_owned() };
-        let maps = RecordedMaps::default();
-        maps.new.add([map(5), map(7), broken]);
+        let maps = RecordedScripts::default();
+        maps.new.add_maps([map(5), map(7), broken]);
         let window = window(
             &[
                 (0, frame("f", "/a.ts", 5)),
@@ -176,5 +214,29 @@ mod tests {
         assert!(
             held.maps.len() > 300 && !held.maps.contains_key(&500) && held.maps.contains_key(&899)
         );
+    }
+
+    #[test]
+    fn functions_of_a_text_have_its_compiler() {
+        let scripts = RecordedScripts::default();
+        let compiler = RunningFunction {
+            name: "render".into(),
+            url: "https://user:secret@host/a.js".into(),
+            script_id: 3,
+            line: 12,
+            column: 5,
+        };
+        scripts.new.add_texts([CompiledText { script_id: 5, compiler }]);
+        let nodes = [(0, frame("f", "", 5)), (0, frame("g", "", 6)), (0, frame("h", "/a.js", 5))];
+        for _ in 0..2 {
+            let mut window = window(&nodes, &[]);
+            scripts.add_compilers(&mut window);
+            let found: Vec<_> =
+                window.frames.iter().map(|frame| frame.compiler.as_deref()).collect();
+            let [Some(compiler), None, None] = found[..] else { panic!("{found:?}") };
+            let CallFrame { function_name, url, line, column, .. } = compiler;
+            assert_eq!((&**function_name, line, column), ("render", &11, &4));
+            assert!(url.ends_with("host/a.js") && !url.contains("secret"), "{url}");
+        }
     }
 }

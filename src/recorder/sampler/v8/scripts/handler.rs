@@ -1,49 +1,24 @@
-//! Takes the source maps that stand in code itself, when V8 compiles the code.
-//!
-//! Such code often stands in no file: a transpiler made it in memory. V8 tells each new piece of
-//! compiled code to one handler of the isolate, with the script.
+//! The handler that V8 calls for each new piece of compiled code, with its script: it takes the source map that stands
+//! in the code, which often stands in no file, because a transpiler made it in memory.
 
 use std::cell::RefCell;
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::Arc;
 
 use napi::{Env, sys as napi_sys};
-use parking_lot::Mutex;
 use rustc_hash::FxHashSet;
 
-use super::symbols::{self, Isolate, Local, exported};
+use super::maps::read_map;
+use super::notes::{ScriptMap, ScriptNotes};
+use super::texts;
+use crate::sampler::v8::symbols::{self, Isolate, Local, exported};
 use cpu_prof_core::base::system;
-
-/// A map of a script.
-#[derive(Debug)]
-pub(crate) struct ScriptMap {
-    /// V8's id of the script.
-    pub script_id: u32,
-    /// The `data:` URL of the map.
-    pub url: String,
-}
-
-/// Maps on their way to the writer thread.
-#[derive(Debug, Default)]
-pub(crate) struct ScriptMaps(Mutex<Vec<ScriptMap>>);
-
-impl ScriptMaps {
-    /// Adds maps.
-    pub(crate) fn add(&self, maps: impl IntoIterator<Item = ScriptMap>) {
-        self.0.lock().extend(maps);
-    }
-
-    /// Takes the maps of the scripts that were compiled since the last call.
-    pub(crate) fn take(&self) -> Vec<ScriptMap> {
-        std::mem::take(&mut self.0.lock())
-    }
-}
 
 /// `v8::JitCodeEvent`, as far as it is read.
 #[repr(C)]
-pub(super) struct JitCodeEvent {
+pub(crate) struct JitCodeEvent {
     kind: c_int,
     code_type: c_int,
     code_start: *const c_void,
@@ -59,11 +34,6 @@ const JIT_CODE: c_int = 1;
 const NEW_CODE: c_int = 0;
 /// `kJitCodeEventEnumExisting`
 const ALL_CODE: c_int = 1;
-
-/// The start of a URL that holds a map.
-const DATA: &[u8] = b"data:";
-/// Maps larger than this are left out: bytes.
-const MAX_BYTES: usize = 64 << 20;
 
 type Handler = extern "C" fn(*const JitCodeEvent);
 
@@ -84,9 +54,9 @@ exported! {
         fn(Local, *mut Local) -> Local;
 }
 
-/// The handler of one isolate. A `ScriptMapHandler` never leaves the isolate's thread (it is not
+/// The handler of one isolate. A `ScriptHandler` never leaves the isolate's thread (it is not
 /// `Send`), and is removed in the environment's cleanup hook at the latest.
-pub(super) struct ScriptMapHandler {
+pub(crate) struct ScriptHandler {
     api: &'static HandlerApi,
     isolate: *mut Isolate,
 }
@@ -100,39 +70,44 @@ struct HandlerState {
     env: napi_sys::napi_env,
     last: c_int,
     seen: FxHashSet<c_int>,
-    maps: Arc<ScriptMaps>,
+    /// Whether V8 lists the code so far.
+    lists_existing: bool,
+    notes: Arc<ScriptNotes>,
 }
 
 thread_local! {
     static STATE: RefCell<Option<HandlerState>> = const { RefCell::new(None) };
 }
 
-impl ScriptMapHandler {
-    /// Returns a handler for the calling thread. Returns None if this process does not export what is
+impl ScriptHandler {
+    /// Returns a handler for the calling thread, which adds to `notes`. Returns None if this process does not export what is
     /// needed.
-    pub(super) fn new(env: &Env, maps: Arc<ScriptMaps>) -> Option<Self> {
+    pub(crate) fn new(env: &Env, notes: Arc<ScriptNotes>) -> Option<Self> {
         let api = HandlerApi::find().ok()?;
         let isolate = symbols::current_isolate(symbols::api().ok()?)?;
+        texts::begin(env, isolate, Arc::clone(&notes));
         let (env, last, seen) = (env.raw(), -1, FxHashSet::default());
-        STATE.set(Some(HandlerState { api, env, last, seen, maps }));
+        STATE.set(Some(HandlerState { api, env, last, seen, lists_existing: false, notes }));
         Some(Self { api, isolate })
     }
 
-    /// Takes the maps of the scripts so far.
-    pub(super) fn take_existing(&self) {
+    /// Notes the scripts so far. Who compiled a text of these is not known any more.
+    pub(crate) fn take_existing(&self) {
+        set_listing(true);
         self.set(ALL_CODE, Some(on_code));
         self.set(NEW_CODE, None);
+        set_listing(false);
     }
 
-    /// Takes the maps of all scripts from now on.
-    pub(super) fn listen(&self) {
+    /// Notes all scripts from now on.
+    pub(crate) fn listen(&self) {
         self.set(NEW_CODE, Some(on_code));
     }
 
     /// Removes the handler.
-    pub(super) fn remove(self) {
+    pub(crate) fn remove(self) {
         self.set(NEW_CODE, None);
-        STATE.take();
+        forget_environment();
     }
 
     fn set(&self, scope: c_int, handler: Option<Handler>) {
@@ -142,13 +117,20 @@ impl ScriptMapHandler {
     }
 }
 
-/// Takes no more maps on this thread, because its environment ends.
+/// Notes no more scripts on this thread, because its environment ends.
 pub(crate) fn forget_environment() {
     STATE.take();
+    texts::end();
+}
+
+fn set_listing(lists_existing: bool) {
+    STATE.with_borrow_mut(|state| {
+        state.iter_mut().for_each(|state| state.lists_existing = lists_existing);
+    });
 }
 
 impl HandlerState {
-    /// Takes the map of a script that is seen for the first time.
+    /// Notes what is known of a script that is seen for the first time.
     fn script(&mut self, script: Local) {
         // SAFETY: V8 passes a handle of the script, which lives during this call.
         let id = unsafe { (self.api.script_id)(script) };
@@ -164,56 +146,33 @@ impl HandlerState {
         if !self.seen.insert(id) {
             return;
         }
+        let map = self.in_scope(|| {
+            if !self.lists_existing {
+                // SAFETY: V8 passes a handle of the script, and a scope is open.
+                unsafe { texts::compiled(script, script_id) };
+            }
+            // SAFETY: the same, and the value is one of this environment.
+            unsafe { read_map(self.env, symbols::get_local(self.api.map_url, script).cast()) }
+        });
         // The writer thread, which a forked child does not have, may have held the lock.
-        if let Some(url) = self.map_url(script).filter(|_| !system::is_forked()) {
-            self.maps.add([ScriptMap { script_id, url }]);
+        if let Some(url) = map.filter(|_| !system::is_forked()) {
+            self.notes.add_maps([ScriptMap { script_id, url }]);
         }
     }
 
-    fn map_url(&self, script: Local) -> Option<String> {
+    /// Calls `f` in a scope of handles.
+    fn in_scope<T>(&self, f: impl FnOnce() -> Option<T>) -> Option<T> {
         let mut scope = ptr::null_mut();
-        // SAFETY: this is the environment's thread, and the environment is alive: the handler is
-        // removed in the environment's cleanup hook at the latest.
+        // SAFETY: this is the environment's thread, and the environment is alive: the handler is removed in the
+        // environment's cleanup hook at the latest.
         unsafe {
             if napi_sys::napi_open_handle_scope(self.env, &mut scope) != napi_sys::Status::napi_ok {
                 return None;
             }
-            let url = self.read(symbols::get_local(self.api.map_url, script).cast());
+            let result = f();
             napi_sys::napi_close_handle_scope(self.env, scope);
-            url
+            result
         }
-    }
-
-    /// Reads a string that holds a map. Any other value is no map. The string is one of the parser's,
-    /// which is flat, so that V8 allocates nothing.
-    ///
-    /// # Safety
-    /// `value` has the bits of a `v8::Local` of this isolate, or is null.
-    unsafe fn read(&self, value: napi_sys::napi_value) -> Option<String> {
-        const OK: napi_sys::napi_status = napi_sys::Status::napi_ok;
-        if value.is_null() {
-            return None;
-        }
-        // Returns the count of characters that are written; of all if there is no buffer.
-        let read = |buffer: *mut c_char, bytes: usize| {
-            let mut length = 0;
-            // SAFETY: the caller promises a value of this environment, and the buffer has `bytes`.
-            let status = unsafe {
-                napi_sys::napi_get_value_string_latin1(self.env, value, buffer, bytes, &mut length)
-            };
-            (status == OK).then_some(length)
-        };
-        let copy = |characters: usize| {
-            // The function appends a NUL.
-            let mut text = vec![0_u8; characters + 1];
-            let written = read(text.as_mut_ptr().cast(), text.len())?;
-            text.truncate(written);
-            Some(text)
-        };
-        let length = read(ptr::null_mut(), 0).filter(|length| *length <= MAX_BYTES)?;
-        copy(DATA.len()).filter(|start| start == DATA)?;
-        // Text outside of ASCII has other bytes in UTF-8.
-        String::from_utf8(copy(length)?).ok()
     }
 }
 
