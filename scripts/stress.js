@@ -47,6 +47,8 @@ const PROGRAMS = [
   { preload: PRELOAD, program: ['spans.js', '10'] },
   { preload: PRELOAD, program: ['leaves.js', '150'] },
   { preload: PRELOAD, program: ['naps.js', '20'] },
+  { preload: PRELOAD, program: ['text-load.js', '15'] },
+  { preload: [], program: ['text-load.js', '15'] },
   { preload: PRELOAD, program: NATIVE },
   // Its own recordings are the first ones then.
   { preload: [], program: NATIVE },
