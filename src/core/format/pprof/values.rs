@@ -94,6 +94,10 @@ impl ValueMeaning {
         sum: impl FnOnce(usize) -> Result<u64, String>,
     ) -> Result<Self, String> {
         let named = |name: &str| types.iter().position(|(known, _)| known == name);
+        // Go's profiles of locks, and those of async-profiler.
+        if named("contentions").is_some() && named(CPU).is_none() {
+            return Err(CONTENTIONS.to_owned());
+        }
         let timed = |index: &usize| nanos_of(&types[*index].1).is_some();
         let is_count = |(name, unit): &SampleType| unit == "count" && counts_samples(name);
         let count = types.iter().position(is_count);
@@ -157,6 +161,10 @@ fn nanos_of(unit: &str) -> Option<u64> {
     })
 }
 
+/// Why a profile of blocked calls is refused: its times would count as work.
+const CONTENTIONS: &str = "the pprof file is a block or mutex profile: its times are those of waiting for locks, and not \
+                           of work; give a profile of CPU or wall time";
+
 fn no_times(types: &[SampleType]) -> String {
     let is_memory = |(name, unit): &SampleType| {
         unit == "bytes" || name.contains("alloc") || name.contains("inuse")
@@ -219,6 +227,8 @@ mod tests {
         let error = of(&heap, "inuse_space", (524_288, "bytes")).unwrap_err();
         assert!(error.contains("inuse_objects/count, inuse_space/bytes"), "{error}");
         assert!(of(&[], "", (0, "")).unwrap_err().contains("no times;"));
+        let mutex = [("contentions", "count"), ("delay", "nanoseconds")];
+        assert!(of(&mutex, "", (1, "count")).unwrap_err().contains("mutex profile"));
     }
 
     #[test]
