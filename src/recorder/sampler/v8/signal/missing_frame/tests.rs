@@ -131,6 +131,27 @@ mod on_x86_64 {
     }
 
     #[test]
+    fn what_looks_like_a_start_can_be_within_a_function_with_a_frame() {
+        const OTHER: &[u8] = &[0x55, 0x48, 0x89, 0xe5, 0x6a, 0x22];
+        for (before, filler, is_missing) in [
+            (JAVASCRIPT, 1, false),
+            (JAVASCRIPT, 4, false),
+            (JAVASCRIPT, 24, true),
+            (OTHER, 1, true),
+        ] {
+            let mut code = [0x90; 128];
+            code[..before.len()].copy_from_slice(before);
+            code[64 - filler..64].fill(0xcc);
+            let mut thread = TestThread::new(&code, &[0x90; 200]);
+            thread.frame(20, &[CONTEXT, FUNCTION, 1]);
+            // What an earlier call has left where the function has not written yet.
+            thread.words[12] = thread.compiled(100);
+            let found = at(&thread, thread.built_in(72), 10, 20);
+            assert_eq!(found.is_some(), is_missing, "{before:x?} {filler}");
+        }
+    }
+
+    #[test]
     fn a_frame_that_is_being_made_is_whole() {
         let check = [0x48, 0x8b, 0x59, 0xf8, 0xf6, 0x43, 0x35, 0x01];
         let code = [&check, JAVASCRIPT].concat();

@@ -14,6 +14,9 @@ pub(super) enum CodeKind {
     Compiled,
 }
 
+/// The byte with which V8 fills the space between functions.
+const FILLER: u8 = 0xcc;
+
 /// The addresses of an isolate's code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct V8Code {
@@ -52,7 +55,6 @@ impl V8Code {
     /// Returns where the built-in function around an address begins: at a multiple of `alignment`, behind what V8
     /// fills the space between functions with.
     pub(super) fn start_of_built_in(&self, address: u64, alignment: u64) -> u64 {
-        const FILLER: u8 = 0xcc;
         let first = self.first_built_in(address);
         // SAFETY: what is from the first built-in function to an address in one can be read.
         let byte = |at: u64| unsafe { (at as *const u8).read_volatile() };
@@ -61,6 +63,14 @@ impl V8Code {
             start -= alignment;
         }
         start.max(first)
+    }
+
+    /// Returns how many bytes of filler are before the start of a built-in function.
+    pub(super) fn filler_before(&self, start: u64) -> u64 {
+        let first = self.first_built_in(start);
+        // SAFETY: as above.
+        let is_filler = |at: &u64| unsafe { (*at as *const u8).read_volatile() } == FILLER;
+        (first..start).rev().take_while(is_filler).count() as u64
     }
 
     /// Returns whether a call in V8's code can return to an address. `is_behind_call` looks at the code before an
