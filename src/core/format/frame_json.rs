@@ -97,38 +97,41 @@ struct ParsedFrame<'a> {
 
 /// Reads a `callFrame`, and undoes what writing changed in its URL and script id.
 pub fn parse_frame(text: &str) -> CallFrame {
-    let mut frame = parse_place(text, |compiler| Some(Box::new(parse_place(compiler, |_| None))));
-    // Only functions of texts have one.
-    if !frame.is_unnamed_text() {
-        frame.compiler = None;
-    }
-    frame
+    let parsed = ParsedFrame::of(text);
+    let compiler = parsed.compiler;
+    let frame = parsed.into_frame();
+    // Only functions of texts have one, and it has none itself.
+    let place = compiler.filter(|_| frame.is_unnamed_text());
+    let compiler = place.map(|place| Box::new(ParsedFrame::of(place.get()).into_frame()));
+    CallFrame { compiler, ..frame }
 }
 
-/// Reads a `callFrame`, and its compiler with `read_compiler`.
-fn parse_place(
-    text: &str,
-    read_compiler: impl FnOnce(&str) -> Option<Box<CallFrame>>,
-) -> CallFrame {
-    let written: ParsedFrame<'_> = serde_json::from_str(text).unwrap_or_default();
-    let place = |number: Option<i64>| i32::try_from(number.unwrap_or(-1)).unwrap_or(-1).max(-1);
-    CallFrame {
-        function_name: written.function_name.unwrap_or_default().into_owned(),
-        url: true_url(&written.url.unwrap_or_default()).into_owned(),
-        script_id: without_offset(written.script_id.unwrap_or(0)),
-        line: place(written.line_number),
-        column: place(written.column_number),
-        origin: match written.origin.map(|origin| origin.get().trim_matches('"')) {
-            Some(SOURCE_MAP) => FrameOrigin::SourceMap,
-            Some(TRANSPILED) => FrameOrigin::Transpiled,
-            Some(MODULE) => {
-                let build = written.build_id.map(|id| id.get().trim_matches('"'));
-                FrameOrigin::Module(build.and_then(BuildId::parse).unwrap_or_default())
-            }
-            _ => FrameOrigin::Executed,
-        },
-        package: written.package.and_then(|name| serde_json::from_str(name.get()).ok()),
-        compiler: written.compiler.and_then(|place| read_compiler(place.get())),
+impl<'a> ParsedFrame<'a> {
+    fn of(text: &'a str) -> Self {
+        serde_json::from_str(text).unwrap_or_default()
+    }
+
+    /// Returns the frame, without its compiler.
+    fn into_frame(self) -> CallFrame {
+        let place = |number: Option<i64>| i32::try_from(number.unwrap_or(-1)).unwrap_or(-1).max(-1);
+        CallFrame {
+            function_name: self.function_name.unwrap_or_default().into_owned(),
+            url: true_url(&self.url.unwrap_or_default()).into_owned(),
+            script_id: without_offset(self.script_id.unwrap_or(0)),
+            line: place(self.line_number),
+            column: place(self.column_number),
+            origin: match self.origin.map(|origin| origin.get().trim_matches('"')) {
+                Some(SOURCE_MAP) => FrameOrigin::SourceMap,
+                Some(TRANSPILED) => FrameOrigin::Transpiled,
+                Some(MODULE) => {
+                    let build = self.build_id.map(|id| id.get().trim_matches('"'));
+                    FrameOrigin::Module(build.and_then(BuildId::parse).unwrap_or_default())
+                }
+                _ => FrameOrigin::Executed,
+            },
+            package: self.package.and_then(|name| serde_json::from_str(name.get()).ok()),
+            compiler: None,
+        }
     }
 }
 

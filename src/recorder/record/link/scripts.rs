@@ -11,7 +11,7 @@ use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use parking_lot::Mutex;
 
-use crate::sampler::v8::{CompiledText, RunningFunction, ScriptMap, ScriptNotes};
+use crate::sampler::v8::{CompiledText, ScriptMap, ScriptNotes};
 use cpu_prof_core::base::outside_text::script_url;
 use cpu_prof_core::format::source_map::recorded::short_map;
 use cpu_prof_core::profile::frame::CallFrame;
@@ -56,7 +56,8 @@ impl RecordedScripts {
     pub(crate) fn add_compilers(&self, window: &mut Window) {
         let mut compilers = self.compilers.lock();
         for CompiledText { script_id, compiler } in self.new.take_texts() {
-            compilers.insert(script_id, call_site(compiler));
+            let url = script_url(&compiler.url).into_owned();
+            compilers.insert(script_id, CallFrame { url, ..compiler.frame() });
             if compilers.len() > MAX_TEXTS {
                 compilers.pop_first();
             }
@@ -96,19 +97,6 @@ impl RecordedScripts {
                 return;
             }
         }
-    }
-}
-
-/// Returns a running function as a frame, at the place of its call.
-fn call_site(function: RunningFunction) -> CallFrame {
-    let from_0 = |number: u32| i32::try_from(number).map_or(-1, |number| number - 1);
-    CallFrame {
-        function_name: function.name,
-        url: script_url(&function.url).into_owned(),
-        script_id: function.script_id,
-        line: from_0(function.line),
-        column: from_0(function.column),
-        ..CallFrame::root()
     }
 }
 
@@ -166,6 +154,7 @@ fn decompress(map: &[u8]) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sampler::v8::RunningFunction;
     use cpu_prof_core::testing::windows::made::{frame, window};
 
     #[test]

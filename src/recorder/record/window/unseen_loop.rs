@@ -96,15 +96,8 @@ enum OnStack {
 
 /// Adds the node of a function that a node has called.
 fn add_callee(window: &mut Window, parent: u32, callee: &RunningFunction) -> u32 {
-    let frame = CallFrame {
-        function_name: callee.name.clone(),
-        url: callee.url.clone(),
-        script_id: callee.script_id,
-        // A stack trace does not tell where the function begins.
-        line: i32::try_from(callee.line).map_or(-1, |line| line - 1),
-        column: 0,
-        ..CallFrame::root()
-    };
+    // A stack trace does not tell where the function begins.
+    let frame = CallFrame { column: 0, ..callee.frame() };
     let known = window.frames.iter().position(|known| *known == frame);
     let frame = known.unwrap_or_else(|| {
         window.frames.push(frame);

@@ -3,7 +3,6 @@
 use rustc_hash::FxHashMap;
 
 use crate::read::originals::Originals;
-
 use cpu_prof_core::format::url::file_path;
 use cpu_prof_core::profile::frame::{CallFrame, FrameOrigin};
 use cpu_prof_core::profile::frame_table::FrameTable;

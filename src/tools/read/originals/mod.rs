@@ -118,23 +118,13 @@ impl Originals {
         match spot {
             FunctionSpot::Mapped(spot, name) => {
                 known.executed += 1;
-                let url = known.url(spot.source, &mut self.sources)?;
-                let (url, line, column) = self.follow(url, spot.line, spot.column);
-                let name = match name.as_str() {
-                    "" => self.declared_name(&url, line, column).unwrap_or_default(),
+                let place = self.in_source(index, spot, frame)?;
+                let (line, column) = (place.line.unsigned_abs(), place.column.unsigned_abs());
+                let function_name = match name.as_str() {
+                    "" => self.declared_name(&place.url, line, column).unwrap_or_default(),
                     _ => name,
                 };
-                let place = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
-                let frame = CallFrame {
-                    function_name: name,
-                    package: shipping_package(&url, &frame.url),
-                    url,
-                    line: place(line),
-                    column: place(column),
-                    origin: FrameOrigin::SourceMap,
-                    script_id: frame.script_id,
-                    compiler: None,
-                };
+                let frame = CallFrame { function_name, ..place };
                 Some(OriginalFrame { frame, place: Some((index, spot.source)) })
             }
             FunctionSpot::Unmapped => {
@@ -171,17 +161,29 @@ impl Originals {
             Some(index) => index,
             None => self.file(&site.url)?,
         };
-        let file = &mut self.list[index];
-        let spot = file.spot(line, column)?;
-        let url = file.url(spot.source, &mut self.sources)?;
+        let spot = self.list[index].spot(line, column)?;
+        self.in_source(index, spot, site)
+    }
+
+    /// Returns a frame at a place in a source of a generated file, whose index is given; none if the source has no
+    /// name.
+    fn in_source(
+        &mut self,
+        index: usize,
+        spot: SourceSpot,
+        frame: &CallFrame,
+    ) -> Option<CallFrame> {
+        let url = self.list[index].url(spot.source, &mut self.sources)?;
         let (url, line, column) = self.follow(url, spot.line, spot.column);
+        let place = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
         Some(CallFrame {
-            package: shipping_package(&url, &site.url),
+            package: shipping_package(&url, &frame.url),
             url,
-            line: i32::try_from(line).ok()?,
-            column: i32::try_from(column).ok()?,
+            line: place(line),
+            column: place(column),
             origin: FrameOrigin::SourceMap,
-            ..site.clone()
+            compiler: None,
+            ..frame.clone()
         })
     }
 

@@ -1,8 +1,8 @@
 //! The functions that a thread is in.
 //!
-//! Where a recording starts, V8's profiler does not know the code of a loop that V8 has optimized while the loop ran (on-stack
+//! V8's profiler does not know the code of a loop that V8 has optimized while the loop ran (on-stack
 //! replacement) before the profiler started. A recording that starts in such a loop has its samples in
-//! the caller. A stack trace names the function.
+//! the caller. A stack trace names the function, and it names who compiles a text.
 
 use std::ffi::c_int;
 use std::ptr;
@@ -11,6 +11,7 @@ use napi::{Env, sys as napi_sys};
 
 use crate::sampler::v8::symbols::{self, Isolate, Local, current_isolate, exported};
 use cpu_prof_core::base::system::IS_WINDOWS;
+use cpu_prof_core::profile::frame::CallFrame;
 
 /// A function on a stack.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +26,21 @@ pub(crate) struct RunningFunction {
     pub line: u32,
     /// Column that is running, from 1.
     pub column: u32,
+}
+
+impl RunningFunction {
+    /// Returns the function as a frame, at the place that is running: a stack trace has no other.
+    pub(crate) fn frame(&self) -> CallFrame {
+        let from_0 = |number: u32| i32::try_from(number).map_or(-1, |number| number - 1);
+        CallFrame {
+            function_name: self.name.clone(),
+            url: self.url.clone(),
+            script_id: self.script_id,
+            line: from_0(self.line),
+            column: from_0(self.column),
+            ..CallFrame::root()
+        }
+    }
 }
 
 /// The most functions of a stack that is read. A deeper stack is not read: its reading takes time.

@@ -4,7 +4,6 @@
 use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr;
 use std::sync::Arc;
 
 use napi::{Env, sys as napi_sys};
@@ -70,8 +69,6 @@ struct HandlerState {
     env: napi_sys::napi_env,
     last: c_int,
     seen: FxHashSet<c_int>,
-    /// Whether V8 lists the code so far.
-    lists_existing: bool,
     notes: Arc<ScriptNotes>,
 }
 
@@ -80,27 +77,29 @@ thread_local! {
 }
 
 impl ScriptHandler {
-    /// Returns a handler for the calling thread, which adds to `notes`. Returns None if this process does not export what is
-    /// needed.
+    /// Returns a handler for the calling thread, which adds to `notes`. Returns None if this process does not
+    /// export what is needed.
     pub(crate) fn new(env: &Env, notes: Arc<ScriptNotes>) -> Option<Self> {
         let api = HandlerApi::find().ok()?;
         let isolate = symbols::current_isolate(symbols::api().ok()?)?;
-        texts::begin(env, isolate, Arc::clone(&notes));
         let (env, last, seen) = (env.raw(), -1, FxHashSet::default());
-        STATE.set(Some(HandlerState { api, env, last, seen, lists_existing: false, notes }));
+        STATE.set(Some(HandlerState { api, env, last, seen, notes }));
         Some(Self { api, isolate })
     }
 
     /// Notes the scripts so far. Who compiled a text of these is not known any more.
     pub(crate) fn take_existing(&self) {
-        set_listing(true);
         self.set(ALL_CODE, Some(on_code));
         self.set(NEW_CODE, None);
-        set_listing(false);
     }
 
-    /// Notes all scripts from now on.
+    /// Notes all scripts from now on, and who compiles texts.
     pub(crate) fn listen(&self) {
+        STATE.with_borrow(|state| {
+            if let Some(HandlerState { env, notes, .. }) = state {
+                texts::begin(*env, self.isolate, Arc::clone(notes));
+            }
+        });
         self.set(NEW_CODE, Some(on_code));
     }
 
@@ -123,12 +122,6 @@ pub(crate) fn forget_environment() {
     texts::end();
 }
 
-fn set_listing(lists_existing: bool) {
-    STATE.with_borrow_mut(|state| {
-        state.iter_mut().for_each(|state| state.lists_existing = lists_existing);
-    });
-}
-
 impl HandlerState {
     /// Notes what is known of a script that is seen for the first time.
     fn script(&mut self, script: Local) {
@@ -146,32 +139,18 @@ impl HandlerState {
         if !self.seen.insert(id) {
             return;
         }
-        let map = self.in_scope(|| {
-            if !self.lists_existing {
-                // SAFETY: V8 passes a handle of the script, and a scope is open.
-                unsafe { texts::compiled(script, script_id) };
+        // The environment is alive: the handler is removed in its cleanup hook at the latest.
+        let map = Env::from_raw(self.env).run_in_scope(|| {
+            // SAFETY: V8 passes a handle of the script, a scope is open, and the value is one of this environment.
+            unsafe {
+                texts::compiled(script, script_id);
+                let url = symbols::get_local(self.api.map_url, script);
+                Ok(read_map(self.env, url.cast()))
             }
-            // SAFETY: the same, and the value is one of this environment.
-            unsafe { read_map(self.env, symbols::get_local(self.api.map_url, script).cast()) }
         });
         // The writer thread, which a forked child does not have, may have held the lock.
-        if let Some(url) = map.filter(|_| !system::is_forked()) {
+        if let Some(url) = map.ok().flatten().filter(|_| !system::is_forked()) {
             self.notes.add_maps([ScriptMap { script_id, url }]);
-        }
-    }
-
-    /// Calls `f` in a scope of handles.
-    fn in_scope<T>(&self, f: impl FnOnce() -> Option<T>) -> Option<T> {
-        let mut scope = ptr::null_mut();
-        // SAFETY: this is the environment's thread, and the environment is alive: the handler is removed in the
-        // environment's cleanup hook at the latest.
-        unsafe {
-            if napi_sys::napi_open_handle_scope(self.env, &mut scope) != napi_sys::Status::napi_ok {
-                return None;
-            }
-            let result = f();
-            napi_sys::napi_close_handle_scope(self.env, scope);
-            result
         }
     }
 }

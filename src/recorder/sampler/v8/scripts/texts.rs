@@ -63,11 +63,10 @@ thread_local! {
 }
 
 /// Lets the places that compile texts be found on the calling thread, where V8 exports what is needed.
-pub(super) fn begin(env: &Env, isolate: *mut Isolate, notes: Arc<ScriptNotes>) {
+pub(super) fn begin(env: napi_sys::napi_env, isolate: *mut Isolate, notes: Arc<ScriptNotes>) {
     // On Windows, no stack can be read.
     let Some(api) = TextApi::find().ok().filter(|_| !system::IS_WINDOWS) else { return };
-    let (env, since_us) = (env.raw(), system::now_us());
-    let waiting = Vec::with_capacity(MAX_WAITING);
+    let (waiting, since_us) = (Vec::new(), system::now_us());
     SEARCH.set(Some(TextSearch { api, isolate, env, notes, waiting, since_us, spent_us: 0 }));
 }
 

@@ -199,12 +199,15 @@ fn taken_return_address(bytes: &CodeBytes, thread: &StoppedStack<'_>) -> Option<
 /// made one before the address.
 fn offset_of_make(address: u64, code: &V8Code) -> Option<u64> {
     let start = code.start_of_built_in(address, ALIGNMENT);
+    let end = address.min(start + MAX_MAKE).saturating_sub(MAKE_JAVASCRIPT.len() as u64 - 1);
+    (start..end).find(|at| has_bytes(*at, &MAKE_JAVASCRIPT)).map(|at| at - start)
+}
+
+/// Returns whether these bytes are at a place in the built-in functions.
+fn has_bytes(place: u64, bytes: &[u8]) -> bool {
     // SAFETY: what is from the first built-in function to an address in one can be read.
     let byte = |at: u64| unsafe { (at as *const u8).read_volatile() };
-    let end = address.min(start + MAX_MAKE).saturating_sub(MAKE_JAVASCRIPT.len() as u64 - 1);
-    let is_make =
-        |at: &u64| (*at..).zip(MAKE_JAVASCRIPT).all(|(at, expected)| byte(at) == expected);
-    (start..end).find(is_make).map(|at| at - start)
+    (place..).zip(bytes).all(|(at, expected)| byte(at) == *expected)
 }
 
 /// Returns whether the built-in function around an address may have made a frame of JavaScript before what looks like
@@ -217,12 +220,7 @@ fn may_have_made(address: u64, code: &V8Code) -> bool {
     let mut start = code.start_of_built_in(address, ALIGNMENT);
     while start > first && code.filler_before(start) < BETWEEN {
         start = code.start_of_built_in(start - 1, ALIGNMENT);
-        let makes = |make: &[u8]| {
-            // SAFETY: what is from the first built-in function to an address in one can be read.
-            let byte = |at: u64| unsafe { (at as *const u8).read_volatile() };
-            let is_make = |at: &u64| (*at..).zip(make).all(|(at, expected)| byte(at) == *expected);
-            (start..(start + LATE).min(address)).any(|at| is_make(&at))
-        };
+        let makes = |make: &[u8]| (start..start + LATE).any(|at| has_bytes(at, make));
         if makes(&MAKE_JAVASCRIPT) {
             return true;
         }
