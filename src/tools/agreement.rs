@@ -26,8 +26,8 @@ use super::read::load::load;
 use super::read::selection::Selection;
 use super::read::slice::SliceLimits;
 use super::report::report::{ReportOptions, report};
-use cpu_prof_core::profile::session::Session;
-use cpu_prof_core::profile::session::thread_profile::ReadScope;
+use cpu_prof_core::profile::read_scope::ReadScope;
+use cpu_prof_session::model::Session;
 
 use cpu_prof_core::testing::traces::MAIN;
 use cpu_prof_core::testing::traces::MERGED;

@@ -3,18 +3,18 @@
 use serde::de::IgnoredAny;
 
 use super::check::check::check_text;
-use cpu_prof_core::format::cpuprofile::read::CpuProfileReader;
 use cpu_prof_core::format::json_walk::walk_object;
-use cpu_prof_core::format::pprof::read::read_bytes;
-use cpu_prof_core::format::source_map::comment::map_url;
-use cpu_prof_core::format::source_map::decode::decode;
-use cpu_prof_core::format::trace::event::chunk_json::ChunkJson;
-use cpu_prof_core::format::trace::event::head::{EventHead, Member};
-use cpu_prof_core::format::trace::event::our_chunk::{self, ChunkCheck};
-use cpu_prof_core::format::trace::read::TraceReader;
-use cpu_prof_core::format::trace::scan::{SoundItem, SoundItems};
-use cpu_prof_core::profile::frame_table::FrameTable;
-use cpu_prof_core::profile::session::thread_profile::ReadScope;
+use cpu_prof_core::profile::read_scope::ReadScope;
+use cpu_prof_session::formats::cpuprofile::read::CpuProfileReader;
+use cpu_prof_session::formats::pprof::read::read_bytes;
+use cpu_prof_session::formats::source_map::comment::map_url;
+use cpu_prof_session::formats::source_map::decode::decode;
+use cpu_prof_session::formats::trace::event::chunk_json::ChunkJson;
+use cpu_prof_session::formats::trace::event::head::{EventHead, Member};
+use cpu_prof_session::formats::trace::event::our_chunk::{self, ChunkCheck};
+use cpu_prof_session::formats::trace::read::TraceReader;
+use cpu_prof_session::formats::trace::scan::{SoundItem, SoundItems};
+use cpu_prof_session::model::frame_table::FrameTable;
 
 /// Reads a trace as reports, merges and checks do.
 pub fn trace(bytes: &[u8]) {

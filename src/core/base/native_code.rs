@@ -60,7 +60,7 @@ const NO_TABLE: &str = " (no table)";
 
 /// Returns the name of a function whose own name is not known yet: `libz.so.1+0x2f40`. `address` counts as in
 /// the module's file.
-pub(crate) fn address_name(module: &str, address: u64) -> String {
+pub fn address_name(module: &str, address: u64) -> String {
     format!("{}{FUNCTION}{address:x}", file_name(module))
 }
 

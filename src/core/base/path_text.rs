@@ -14,7 +14,7 @@ pub fn is_windows(path: &str) -> bool {
 }
 
 /// Returns whether a text begins with a drive: `C:/` or `c:\`.
-pub(crate) fn is_drive(path: &str) -> bool {
+pub fn is_drive(path: &str) -> bool {
     matches!(path.as_bytes(), [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic())
 }
 

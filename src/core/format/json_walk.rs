@@ -54,7 +54,7 @@ pub fn walk_object(
 }
 
 /// Walks over the list at the start of a text. Calls `item` with the place of each item.
-pub(crate) fn walk_list(text: &[u8], mut item: impl FnMut(Range<usize>)) -> Result<(), WalkError> {
+pub fn walk_list(text: &[u8], mut item: impl FnMut(Range<usize>)) -> Result<(), WalkError> {
     let mut walk = Walk::new(text);
     walk.expect(b'[')?;
     if walk.next_token()? == b']' {
@@ -75,7 +75,7 @@ pub(crate) fn walk_list(text: &[u8], mut item: impl FnMut(Range<usize>)) -> Resu
 
 /// Returns the place of the value of an object's member; none without the member, and for a text that
 /// is no object. Of equal members the last counts, as in a browser.
-pub(crate) fn find_member(object: &[u8], key: &str) -> Option<Range<usize>> {
+pub fn find_member(object: &[u8], key: &str) -> Option<Range<usize>> {
     let mut found = None;
     walk_object(object, |name, value| {
         if &object[name] == key.as_bytes() {

@@ -10,10 +10,10 @@ pub struct Number(pub i64);
 
 /// The limit of times, microseconds: JavaScript can tell all whole numbers below it apart, and sums of
 /// a few of them do not overflow.
-pub(crate) const MAX_US: i64 = 9_000_000_000_000_000;
+pub const MAX_US: i64 = 9_000_000_000_000_000;
 
 /// Returns a time, microseconds; none if it is not below [`MAX_US`].
-pub(crate) fn as_time(us: f64) -> Option<f64> {
+pub fn as_time(us: f64) -> Option<f64> {
     (us.abs() < MAX_US as f64).then_some(us)
 }
 
@@ -93,7 +93,7 @@ impl Visitor<'_> for NumberVisitor {
 }
 
 /// Reads a number, or none from any other value.
-pub(crate) fn or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
+pub fn or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
     #[derive(serde::Deserialize)]
     #[serde(untagged)]
     enum NumberOrOther {

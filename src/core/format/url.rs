@@ -59,7 +59,7 @@ pub fn frame_url(resource_name: &str, node_modules: NodeModules) -> String {
 
 /// Returns whether DevTools shows the function of a resource by itself, and neither folds it nor takes it
 /// for a state of V8 or a native function.
-pub(crate) fn is_unfolded(resource_name: &str, node_modules: NodeModules) -> bool {
+pub fn is_unfolded(resource_name: &str, node_modules: NodeModules) -> bool {
     let package = package_of(resource_name);
     let is_dependency = !is_built_in(package) && !is_users(package);
     is_users(package) || is_dependency && node_modules != NodeModules::Foldable
@@ -91,7 +91,7 @@ fn windows_url(path: &str) -> String {
 
 /// Returns the URL as it was before [`NodeModules::Shown`] or [`NodeModules::AllShown`]. Older recordings have
 /// queries.
-pub(crate) fn true_url(url: &str) -> Cow<'_, str> {
+pub fn true_url(url: &str) -> Cow<'_, str> {
     match shown_url(url) {
         Cow::Borrowed(url) => script_url(url),
         Cow::Owned(url) => Cow::Owned(script_url(&url).into_owned()),

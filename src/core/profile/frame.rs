@@ -8,7 +8,7 @@ use crate::base::native_code::{
 };
 
 /// The longest name of a function, file or package that is kept: bytes. Linux opens no longer path.
-pub(crate) const MAX_NAME: usize = 4096;
+pub const MAX_NAME: usize = 4096;
 /// The end of a name that is cut.
 const CUT: char = '…';
 /// Name of the part of a native stack that is not known.
@@ -58,7 +58,7 @@ pub enum FrameOrigin {
 }
 
 /// Returns a name of limited length. A name that is longer loses its end, and gets a mark.
-pub(crate) fn short_name(text: &str) -> Cow<'_, str> {
+pub fn short_name(text: &str) -> Cow<'_, str> {
     if text.len() <= MAX_NAME {
         return text.into();
     }
@@ -70,7 +70,7 @@ pub(crate) fn short_name(text: &str) -> Cow<'_, str> {
 impl CallFrame {
     /// Returns the frame with names of limited length.
     #[must_use]
-    pub(crate) fn with_short_names(mut self) -> Self {
+    pub fn with_short_names(mut self) -> Self {
         for name in [&mut self.function_name, &mut self.url] {
             if let Cow::Owned(short) = short_name(name) {
                 *name = short;
@@ -147,7 +147,7 @@ impl CallFrame {
 
     /// Returns the package of a module, where the path does not tell: a library of the system is no code of the
     /// program, nor is what an addon unpacks into the user's cache. Node is no package, also where npm installed it.
-    pub(crate) fn package_of_module(path: &str) -> Option<Box<str>> {
+    pub fn package_of_module(path: &str) -> Option<Box<str>> {
         let is_addon = path.ends_with(".node");
         let is_executable = !is_addon && !path.rsplit('/').next().unwrap_or(path).contains(".so");
         let is_programs = is_addon && !path.contains("/.cache/");
@@ -179,7 +179,7 @@ impl CallFrame {
     }
 
     /// Returns whether the function is one of a file, or of a text that a file compiled.
-    pub(crate) fn has_file(&self) -> bool {
+    pub fn has_file(&self) -> bool {
         !self.url.is_empty() || self.origin == FrameOrigin::Evaluated
     }
 

@@ -9,7 +9,7 @@ pub fn pid_mark(pid: i64) -> String {
 }
 
 /// Returns the name of a thread with the label of its recording: `main: big file`.
-pub(crate) fn labelled(name: &str, recording_label: &str) -> String {
+pub fn labelled(name: &str, recording_label: &str) -> String {
     format!("{name}: {}", shortened(recording_label))
 }
 

@@ -3,7 +3,7 @@
 /// Code of Node itself.
 const NODE: &str = "node:";
 /// Functions without a script.
-pub(crate) const NATIVE: &str = "(native)";
+pub const NATIVE: &str = "(native)";
 /// Code outside of `node_modules`.
 const OWN: &str = "(own code)";
 

@@ -54,7 +54,7 @@ impl WrittenTimeline {
 
     /// Moves on to a time that is not a sample's, unless the time is earlier. Returns the time of
     /// the line, microseconds.
-    pub(crate) fn move_to(&mut self, time_us: i64) -> i64 {
+    pub fn move_to(&mut self, time_us: i64) -> i64 {
         self.timeline.delta(time_us);
         self.timeline.last_us()
     }

@@ -13,10 +13,10 @@ use super::events::{Contents, EventChecks};
 use cpu_prof_core::files::input::first_bytes;
 use cpu_prof_core::format::trace::check::event_text::WrittenValue;
 use cpu_prof_core::format::trace::check::problems::Problems;
-use cpu_prof_core::format::trace::event::head::EventHead;
 use cpu_prof_core::format::trace::ours;
-use cpu_prof_core::format::trace::samples::GlobalSamples;
-use cpu_prof_core::format::trace::scan::MAX_VALUE_BYTES;
+use cpu_prof_session::formats::trace::event::head::EventHead;
+use cpu_prof_session::formats::trace::samples::GlobalSamples;
+use cpu_prof_session::formats::trace::scan::MAX_VALUE_BYTES;
 
 /// Reads a file, and checks its contents.
 pub(super) fn contents(file: impl Read, to: &mut Problems) -> Contents {

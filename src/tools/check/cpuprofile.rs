@@ -3,9 +3,9 @@
 use super::labels::SampleLabels;
 use super::profiles::{Deltas, NodeText, number};
 use cpu_prof_core::base::id_set::IdSet;
-use cpu_prof_core::format::cpuprofile::kind::JsonKind;
 use cpu_prof_core::format::trace::check::event_text::WrittenValue;
 use cpu_prof_core::format::trace::check::problems::Problems;
+use cpu_prof_session::formats::cpuprofile::kind::JsonKind;
 
 /// What is known of a profile so far.
 #[derive(Debug, Default)]

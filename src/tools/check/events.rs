@@ -9,8 +9,8 @@ use super::spans::UnclosedSpans;
 use cpu_prof_core::format::trace::check::event_text::EventText;
 use cpu_prof_core::format::trace::check::fields::{fields, has_id, kind_of};
 use cpu_prof_core::format::trace::check::problems::Problems;
-use cpu_prof_core::format::trace::event::event_names::{PROFILE_EVENTS, WHOLE_PROFILE};
-use cpu_prof_core::format::trace::samples::GlobalSamples;
+use cpu_prof_core::format::trace::event_names::{PROFILE_EVENTS, WHOLE_PROFILE};
+use cpu_prof_session::formats::trace::samples::GlobalSamples;
 
 /// What a file contains.
 #[derive(Debug, Default, Serialize)]

@@ -1,7 +1,7 @@
 //! The samples that stand beside the events of a trace, and the stack frames that they name.
 
 use cpu_prof_core::format::trace::check::problems::Problems;
-use cpu_prof_core::format::trace::samples::{GlobalSamples, SampleProblems};
+use cpu_prof_session::formats::trace::samples::{GlobalSamples, SampleProblems};
 
 /// Adds what is wrong with samples. Returns the count of their threads, and of the samples.
 pub(super) fn check(mut samples: GlobalSamples, to: &mut Problems) -> (usize, u64) {

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use cpu_prof_core::format::trace::check::event_text::EventText;
 use cpu_prof_core::format::trace::check::problems::Problems;
-use cpu_prof_core::format::trace::event::phase::PhaseKind;
+use cpu_prof_core::format::trace::phase::PhaseKind;
 
 /// The most starts without an end that are kept. Real traces have a few thousand at a time.
 const MAX_OPEN: usize = 1_000_000;

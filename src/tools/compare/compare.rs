@@ -10,7 +10,7 @@ use super::noise::{Difference, RowValues, SPREAD_OF_WAITING, SPREAD_OF_WORK, dif
 use super::run_costs::{RunCosts, main_callers, read_runs};
 use crate::read::selection::Selection;
 use cpu_prof_core::base::cold_sort::ColdSort;
-use cpu_prof_core::profile::session::thread_profile::ReadScope;
+use cpu_prof_core::profile::read_scope::ReadScope;
 
 /// Rows with less than this part of the work, on both sides, are not tested.
 const TESTED: f64 = 0.005;

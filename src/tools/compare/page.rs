@@ -13,8 +13,9 @@ use crate::read::selection::Selection;
 use crate::shared::frame_index::{FrameIndex, FrameKind};
 use crate::shared::path_tree::PathTree;
 use crate::shared::process::launchers::{launchers, shown_profiles};
-use cpu_prof_core::profile::session::Session;
-use cpu_prof_core::profile::session::thread_profile::{NodeTimes, ReadScope};
+use cpu_prof_core::profile::read_scope::ReadScope;
+use cpu_prof_session::model::Session;
+use cpu_prof_session::model::thread_profile::NodeTimes;
 
 /// Returns the data of a page that compares the runs of both sides, each a list of files and folders, as
 /// JSON; or the reason why a run cannot be read.

@@ -18,8 +18,9 @@ use crate::shared::process::cpu::cpu_of_processes;
 use crate::shared::process::launchers::{launchers, shown_profiles};
 use crate::shared::process::times::{sum_of_times, thread_times};
 use crate::shared::session_costs::SessionCosts;
-use cpu_prof_core::profile::session::Session;
-use cpu_prof_core::profile::session::thread_profile::{NONE, ReadScope, ThreadProfile};
+use cpu_prof_core::profile::read_scope::ReadScope;
+use cpu_prof_session::model::Session;
+use cpu_prof_session::model::thread_profile::{NONE, ThreadProfile};
 
 /// Items with less than this part of the work are left out of a run.
 const NOTABLE: f64 = 0.0002;

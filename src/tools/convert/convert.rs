@@ -17,10 +17,10 @@ use cpu_prof_core::files::atomic::{AtomicFile, WholeFile, keep};
 use cpu_prof_core::files::error::FileError;
 use cpu_prof_core::files::input::{Failed, lossy_list};
 use cpu_prof_core::format::cpuprofile::CpuProfile;
-use cpu_prof_core::format::cpuprofile::facts::ProfileFacts;
-use cpu_prof_core::format::registry::{FormatWriter, format_of, known_endings};
-use cpu_prof_core::profile::session::thread_profile::ReadScope;
-use cpu_prof_core::profile::session::{Process, Session, Thread};
+use cpu_prof_core::profile::read_scope::ReadScope;
+use cpu_prof_session::formats::cpuprofile::facts::facts_of_thread;
+use cpu_prof_session::formats::registry::{FormatWriter, format_of, known_endings};
+use cpu_prof_session::model::{Process, Session, Thread};
 
 /// Why a file was not converted.
 #[derive(Debug, thiserror::Error)]
@@ -157,7 +157,7 @@ fn numbered_path(output: &Path, pid: i64, thread: i64, number: u32) -> PathBuf {
 }
 
 fn cpuprofile(session: &Session, process: &Process, thread: &Thread) -> CpuProfile {
-    let facts = ProfileFacts::of_thread(process, thread);
+    let facts = facts_of_thread(process, thread);
     let mut profile = CpuProfile::new(thread.start_us(), facts);
     for (window, placed) in windows(thread, &session.frames, &session.labels) {
         profile.window(&window, &placed);

@@ -8,12 +8,12 @@ use super::convert::ConvertError;
 use crate::read::load::load;
 use crate::read::selection::Selection;
 use cpu_prof_core::format::cpuprofile::CpuProfile;
-use cpu_prof_core::profile::session::Process;
-use cpu_prof_core::profile::session::thread_profile::ReadScope;
+use cpu_prof_core::profile::read_scope::ReadScope;
 use cpu_prof_core::profile::window::Window;
 use cpu_prof_core::profile::window::call_tree::CallTree;
 use cpu_prof_core::testing::windows::any;
 use cpu_prof_core::testing::windows::made::START_US;
+use cpu_prof_session::model::Process;
 
 use cpu_prof_core::testing::traces::MAIN;
 use cpu_prof_core::testing::traces::WORKER;

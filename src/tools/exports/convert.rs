@@ -8,7 +8,7 @@ use super::selection::JsSelection;
 use super::work::{Work, json, paths};
 use crate::convert::convert as convert_run;
 use crate::read::selection::Selection;
-use cpu_prof_core::format::registry::FORMATS;
+use cpu_prof_session::formats::registry::FORMATS;
 
 /// Returns the formats that `convert` writes as JSON, a list.
 #[napi(js_name = "cpuProfFormats", catch_unwind)]

@@ -10,7 +10,7 @@ use crate::page::page as page_build;
 use crate::read::selection::Selection;
 use crate::report::page_lists::page_lists;
 use crate::shared::frame_index::FrameIndex;
-use cpu_prof_core::profile::session::thread_profile::ReadScope;
+use cpu_prof_core::profile::read_scope::ReadScope;
 
 /// Reads files and folders for an HTML report. Returns the data of the page.
 #[napi(js_name = "cpuProfPage", catch_unwind)]

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use cpu_prof_core::base::system::files::{FileId, identify};
 use cpu_prof_core::base::system::regular_file;
-use cpu_prof_core::format::trace::event::head::EventHead;
+use cpu_prof_session::formats::trace::event::head::EventHead;
 
 /// The start of a heartbeat.
 const HEARTBEAT: &[u8] =

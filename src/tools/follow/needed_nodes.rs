@@ -3,8 +3,8 @@
 
 use rustc_hash::FxHashMap;
 
-use cpu_prof_core::profile::frame_table::FrameTable;
-use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
+use cpu_prof_session::model::frame_table::FrameTable;
+use cpu_prof_session::model::thread_profile::{NONE, ThreadProfile};
 
 /// Copies the frames that profiles need from one table to another.
 pub(super) struct NeededFrames<'a> {

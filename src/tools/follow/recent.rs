@@ -9,11 +9,11 @@ use std::mem;
 
 use cpu_prof_core::base::system::regular_file;
 use cpu_prof_core::files::input::Input;
-use cpu_prof_core::format::trace::read::TraceReader;
-use cpu_prof_core::format::trace::scan::{SoundItem, SoundItems};
-use cpu_prof_core::profile::frame_table::FrameTable;
-use cpu_prof_core::profile::session::ScriptKey;
-use cpu_prof_core::profile::session::thread_profile::ReadScope;
+use cpu_prof_core::profile::read_scope::ReadScope;
+use cpu_prof_session::formats::trace::read::TraceReader;
+use cpu_prof_session::formats::trace::scan::{SoundItem, SoundItems};
+use cpu_prof_session::model::ScriptKey;
+use cpu_prof_session::model::frame_table::FrameTable;
 
 use super::appended::{AppendError, AppendedText, SettledLines};
 use super::needed_nodes::NeededFrames;

@@ -4,8 +4,8 @@ use std::io::{self, Read};
 
 use cpu_prof_core::base::system::regular_file;
 use cpu_prof_core::files::input::Input;
-use cpu_prof_core::format::trace::event::head::EventHead;
 use cpu_prof_core::format::trace::ours;
+use cpu_prof_session::formats::trace::event::head::EventHead;
 
 use crate::read::sniff::read_header;
 

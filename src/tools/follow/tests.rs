@@ -13,7 +13,7 @@ use crate::read::filter::Filter;
 use crate::read::label_filter::LabelFilter;
 use crate::read::selection::Selection;
 use crate::read::slice::SliceLimits;
-use cpu_prof_core::profile::session::thread_profile::ReadScope;
+use cpu_prof_core::profile::read_scope::ReadScope;
 use cpu_prof_core::testing::traces::{MAIN, MERGED, WORKER};
 
 const START_US: i64 = 522_975_545_427;

@@ -10,7 +10,7 @@ use crate::shared::label_costs::{LabelBy, LabelCosts};
 use crate::shared::process::cpu::cpu_of_processes;
 use crate::shared::process::launchers::{launchers, shown_profiles};
 use crate::shared::process::times::{sum_of_times, thread_times};
-use cpu_prof_core::profile::session::Session;
+use cpu_prof_session::model::Session;
 
 /// What the rows of a look are of.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use crate::shared::frame_index::{FrameIndex, FrameKind, SourceFunction};
 use crate::shared::json::{ReportCost, ReportTimes};
 use crate::shared::process::cpu::counted_us;
 use cpu_prof_core::base::cold_sort::ColdSort;
-use cpu_prof_core::profile::session::{Process, Session, Thread};
+use cpu_prof_session::model::{Process, Session, Thread};
 
 /// A function with its costs.
 #[derive(Debug, Clone, Copy)]

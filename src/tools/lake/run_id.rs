@@ -4,7 +4,7 @@ use std::hash::Hasher;
 
 use super::output::lake_file::new_hasher;
 use cpu_prof_core::base::cold_sort::ColdSort;
-use cpu_prof_core::profile::session::{Identity, Process, Session, Thread};
+use cpu_prof_session::model::{Identity, Process, Session, Thread};
 
 /// Returns the id: 16 hexadecimal digits.
 ///

@@ -2,8 +2,8 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use cpu_prof_core::profile::session::Session;
 use cpu_prof_core::profile::wall_time::{from_iso, to_iso};
+use cpu_prof_session::model::Session;
 
 /// Dates before this one are those of clocks that nobody has set.
 const FIRST_DATE: &str = "2000-01-01T00:00:00Z";
@@ -76,8 +76,8 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use cpu_prof_core::profile::session::thread_profile::ThreadProfile;
-    use cpu_prof_core::profile::session::{Clock, Process, Thread};
+    use cpu_prof_session::model::thread_profile::ThreadProfile;
+    use cpu_prof_session::model::{Clock, Process, Thread};
 
     /// A session whose clock began at a time, and two processes that were recorded from a second on.
     fn session(wall_zero_us: Option<i64>) -> Session {

@@ -12,8 +12,8 @@ use crate::shared::path_tree::{KnownPaths, PathTree};
 use crate::shared::samples::{SamplePart, each_part};
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::base::numbering::FxIndexSet;
-use cpu_prof_core::profile::session::Thread;
-use cpu_prof_core::profile::session::thread_profile::ThreadProfile;
+use cpu_prof_session::model::Thread;
+use cpu_prof_session::model::thread_profile::ThreadProfile;
 
 /// Length of a bucket, microseconds.
 const SECOND_US: i64 = 1_000_000;

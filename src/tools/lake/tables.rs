@@ -26,8 +26,9 @@ use crate::shared::session_costs::SessionCosts;
 use cpu_prof_core::base::system;
 use cpu_prof_core::files::atomic::keep;
 use cpu_prof_core::files::input::{Failed, lossy_list};
-use cpu_prof_core::profile::session::thread_profile::{ReadScope, ThreadProfile};
-use cpu_prof_core::profile::session::{Clock, Process, Session};
+use cpu_prof_core::profile::read_scope::ReadScope;
+use cpu_prof_session::model::thread_profile::ThreadProfile;
+use cpu_prof_session::model::{Clock, Process, Session};
 
 /// What the tables need: times and samples with their lines, and not what happened beside them.
 const SCOPE: ReadScope = ReadScope { samples: true, ..ReadScope::LINES };

@@ -13,9 +13,10 @@ use super::tables::{LakeTables, write_tables};
 use crate::read::load::Loaded;
 use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::position::SourcePosition;
-use cpu_prof_core::profile::session::builder::ProfileBuilder;
-use cpu_prof_core::profile::session::thread_profile::{ReadScope, ThreadProfile};
-use cpu_prof_core::profile::session::{Clock, Identity, Process, Session, Thread};
+use cpu_prof_core::profile::read_scope::ReadScope;
+use cpu_prof_session::model::builder::ProfileBuilder;
+use cpu_prof_session::model::thread_profile::ThreadProfile;
+use cpu_prof_session::model::{Clock, Identity, Process, Session, Thread};
 
 const SECOND: i64 = 1_000_000;
 /// Start of all recordings.

@@ -12,13 +12,13 @@ use super::inputs::other_trace::OtherTrace;
 use super::inputs::recorded_processes::RecordedProcess;
 use super::result::MergeError;
 use crate::read::filter::command_label;
-use cpu_prof_core::format::trace::event::event_json::EventJson;
-use cpu_prof_core::format::trace::event::event_names::FRAMES;
-use cpu_prof_core::format::trace::event::head::Member;
-use cpu_prof_core::format::trace::read::process_names::TraceNames;
-use cpu_prof_core::format::trace::scan::SoundItem;
+use cpu_prof_core::format::trace::event_names::FRAMES;
 use cpu_prof_core::format::trace::write::thread_names::thread_name;
-use cpu_prof_core::profile::session::Process;
+use cpu_prof_session::formats::trace::event::event_json::EventJson;
+use cpu_prof_session::formats::trace::event::head::Member;
+use cpu_prof_session::formats::trace::read::process_names::TraceNames;
+use cpu_prof_session::formats::trace::scan::SoundItem;
+use cpu_prof_session::model::Process;
 
 /// The names of a process and its threads.
 #[derive(Debug, Default)]

@@ -14,13 +14,13 @@ use super::profiles::cpuprofile;
 use super::profiles::rewrite::ProfileRewriter;
 use super::result::MergeError;
 use crate::read::sniff::RecordingFile;
-use cpu_prof_core::format::trace::event::head::Member;
-use cpu_prof_core::format::trace::event::recorded_profile::RecordedProfile;
-use cpu_prof_core::format::trace::scan::SoundItem;
 use cpu_prof_core::format::trace::write::core_wait::WAITING;
 use cpu_prof_core::format::trace::write::event::At;
 use cpu_prof_core::format::trace::write::thread::profile_id;
 use cpu_prof_core::format::trace::write::thread_names::is_labelled;
+use cpu_prof_session::formats::trace::event::head::Member;
+use cpu_prof_session::formats::trace::event::recorded_profile::RecordedProfile;
+use cpu_prof_session::formats::trace::scan::SoundItem;
 
 /// Adds the recordings of a process.
 pub(super) fn add_process(
@@ -154,7 +154,8 @@ impl ProcessMerge<'_, '_> {
             match event.name() {
                 b"TracingStartedInBrowser" => {}
                 b"thread.start" if !has_begun => start = Some(line.to_vec()),
-                _ if !has_one_label && is_labelled(event.text, event.head) => {}
+                _ if !has_one_label
+                    && is_labelled(event.head.name(event.text), event.head.ts(event.text)) => {}
                 b"Profile" => {
                     has_begun = true;
                     rewriter.begin(recording.start_us, trace)?;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::shared::json::{
     ReportChainPart, ReportCondition, ReportCost, ReportProgram, ReportTimes, ReportWall,
 };
-use cpu_prof_core::profile::session::label_table::LabelSet;
+use cpu_prof_core::profile::label_table::LabelSet;
 
 /// The data of a page.
 #[derive(Debug, Default, Serialize)]

@@ -19,9 +19,10 @@ use crate::shared::samples::{PageSample, SampleSpan, spans};
 use crate::shared::sentence::{Evidence, sentence};
 use crate::shared::session_costs::SessionCosts;
 use cpu_prof_core::base::numbering::FxIndexSet;
-use cpu_prof_core::profile::session::label_table::NO_LABELS;
-use cpu_prof_core::profile::session::thread_profile::{NONE, OffCore, ThreadProfile};
-use cpu_prof_core::profile::session::{Process, Session, Thread};
+use cpu_prof_core::profile::label_table::NO_LABELS;
+use cpu_prof_core::profile::off_core::OffCore;
+use cpu_prof_session::model::thread_profile::{NONE, ThreadProfile};
+use cpu_prof_session::model::{Process, Session, Thread};
 
 /// Spans that a page can hold: a browser opens them within two seconds.
 const MAX_SPANS: usize = 500_000;

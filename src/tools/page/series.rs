@@ -3,9 +3,9 @@
 use super::json::{PageCollections, PageCpu, PageMemory, PageSeries, PageTimings};
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::base::numbering::FxIndexSet;
-use cpu_prof_core::profile::session::Process;
-use cpu_prof_core::profile::session::series::{CpuStep, NamedTime};
-use cpu_prof_core::profile::session::thread_profile::ThreadProfile;
+use cpu_prof_session::model::Process;
+use cpu_prof_session::model::series::{CpuStep, NamedTime};
+use cpu_prof_session::model::thread_profile::ThreadProfile;
 
 /// Entries of all lists of one kind on a page.
 const MAX_POINTS: usize = 40_000;

@@ -6,11 +6,11 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use super::names::ProfileNames;
-use cpu_prof_core::format::otlp;
-use cpu_prof_core::format::pprof::write::write_series;
-use cpu_prof_core::profile::session::Session;
 use cpu_prof_fleet::push::options::ServerKind;
 use cpu_prof_fleet::push::query::PushMeta;
+use cpu_prof_session::formats::otlp;
+use cpu_prof_session::formats::pprof::write::write_series;
+use cpu_prof_session::model::Session;
 
 /// A body, and what it is of.
 #[derive(Debug)]

@@ -11,9 +11,9 @@ use crate::follow::follower::{Follower, Look, LookTime};
 use crate::read::load::Loaded;
 use crate::read::selection::Selection;
 use cpu_prof_core::files::input::Failed;
-use cpu_prof_core::profile::session::thread_profile::ReadScope;
-use cpu_prof_core::profile::session::{Clock, Process, Session};
+use cpu_prof_core::profile::read_scope::ReadScope;
 use cpu_prof_fleet::push::options::ServerKind;
+use cpu_prof_session::model::{Clock, Process, Session};
 
 /// Time that a recording has to write its last samples after the end of a window, microseconds.
 const SETTLE_US: i64 = 2_000_000;

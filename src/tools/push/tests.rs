@@ -10,10 +10,10 @@ use super::reader::{PushReader, PushStep, WindowBegin, WindowOptions};
 use crate::read::filter::{Filter, StackFilter};
 use crate::read::label_filter::LabelFilter;
 use crate::read::selection::Selection;
-use cpu_prof_core::format::pprof::read::read_bytes;
-use cpu_prof_core::profile::session::thread_profile::ReadScope;
+use cpu_prof_core::profile::read_scope::ReadScope;
 use cpu_prof_core::testing::traces::{MAIN, MERGED, WORKER};
 use cpu_prof_fleet::push::options::ServerKind;
+use cpu_prof_session::formats::pprof::read::read_bytes;
 
 fn options(window_ms: i64, follows: bool) -> WindowOptions {
     let begin = if follows { WindowBegin::Now } else { WindowBegin::Ended };

@@ -1,6 +1,6 @@
 //! Which recorded process runs under which.
 
-use cpu_prof_core::profile::session::{Process, Session};
+use cpu_prof_session::model::{Process, Session};
 
 /// Returns for each process the index of the recorded process that it runs under, with or without
 /// other programs in between.
@@ -52,8 +52,8 @@ impl StartTimes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cpu_prof_core::profile::session::thread_profile::ThreadProfile;
-    use cpu_prof_core::profile::session::{Identity, Thread};
+    use cpu_prof_session::model::thread_profile::ThreadProfile;
+    use cpu_prof_session::model::{Identity, Thread};
 
     /// A process that is recorded from a time on, microseconds, and has started at another, milliseconds.
     fn process(

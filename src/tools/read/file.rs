@@ -10,15 +10,15 @@ use std::thread;
 use super::pprof::beside::RecordedTime;
 use super::pprof::{self, is_pprof, open_as_trace};
 use cpu_prof_core::files::input::Input;
-use cpu_prof_core::format::cpuprofile::read::CpuProfileReader;
-use cpu_prof_core::format::pprof::contents::PprofContents;
-use cpu_prof_core::format::trace::event::event_times::TraceTimes;
-use cpu_prof_core::format::trace::read::TraceReader;
-use cpu_prof_core::format::trace::scan::{SoundItem, SoundItems};
-use cpu_prof_core::profile::frame_table::FrameTable;
-use cpu_prof_core::profile::session::label_table::LabelTable;
-use cpu_prof_core::profile::session::thread_profile::ReadScope;
-use cpu_prof_core::profile::session::{Process, ScriptKey};
+use cpu_prof_core::profile::label_table::LabelTable;
+use cpu_prof_core::profile::read_scope::ReadScope;
+use cpu_prof_session::formats::cpuprofile::read::CpuProfileReader;
+use cpu_prof_session::formats::pprof::contents::PprofContents;
+use cpu_prof_session::formats::trace::event::event_times::TraceTimes;
+use cpu_prof_session::formats::trace::read::TraceReader;
+use cpu_prof_session::formats::trace::scan::{SoundItem, SoundItems};
+use cpu_prof_session::model::frame_table::FrameTable;
+use cpu_prof_session::model::{Process, ScriptKey};
 
 /// Why a `.cpuprofile` cannot be read: its times come last, and without them each share would be
 /// wrong.

@@ -8,9 +8,9 @@ use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::label::pid_mark;
 use cpu_prof_core::profile::package::package_of;
 use cpu_prof_core::profile::position::SourcePosition;
-use cpu_prof_core::profile::session::lists::sample_list::ProfileSample;
-use cpu_prof_core::profile::session::thread_profile::{NONE, NodeTimes, ThreadProfile};
-use cpu_prof_core::profile::session::{Process, Session, Thread};
+use cpu_prof_session::model::lists::sample_list::ProfileSample;
+use cpu_prof_session::model::thread_profile::{NONE, NodeTimes, ThreadProfile};
+use cpu_prof_session::model::{Process, Session, Thread};
 
 /// The texts that a user gives, in lower case. Of one kind, any of several is enough; an empty list
 /// excludes nothing.

@@ -11,8 +11,8 @@ use std::cmp::Reverse;
 use rustc_hash::FxHashMap;
 
 use cpu_prof_core::base::cold_sort::ColdSort;
-use cpu_prof_core::profile::session::thread_profile::END_TOLERANCE_US;
-use cpu_prof_core::profile::session::{Clock, Identity};
+use cpu_prof_session::model::thread_profile::END_TOLERANCE_US;
+use cpu_prof_session::model::{Clock, Identity};
 
 /// The facts that a file gives about a process.
 #[derive(Debug, Clone, Default)]

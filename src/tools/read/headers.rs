@@ -9,7 +9,7 @@ use super::sniff::{RecordingFile, is_complete, read_header};
 use cpu_prof_core::base::system::is_process_alive;
 use cpu_prof_core::files::find::find;
 use cpu_prof_core::files::input::{Input, lossy};
-use cpu_prof_core::format::cpuprofile::file_name::ids_from_file_name;
+use cpu_prof_session::formats::cpuprofile::file_name::ids_from_file_name;
 
 /// What is known of one file of a recording.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]

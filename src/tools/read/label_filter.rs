@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cpu_prof_core::profile::session::label_table::LabelSet;
+use cpu_prof_core::profile::label_table::LabelSet;
 
 /// Keys with the values of which a sample needs one, in lower case. A sample needs one of each key. The empty
 /// value stands for no label of the key.

@@ -21,9 +21,10 @@ use super::wall::share::{Wall, share_wall};
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::files::input::{Failed, Input};
 use cpu_prof_core::format::trace::process_label::{PRIMARY, as_primary};
-use cpu_prof_core::profile::session::label_table::NO_LABELS;
-use cpu_prof_core::profile::session::thread_profile::{ReadScope, ThreadProfile};
-use cpu_prof_core::profile::session::{Process, Session};
+use cpu_prof_core::profile::label_table::NO_LABELS;
+use cpu_prof_core::profile::read_scope::ReadScope;
+use cpu_prof_session::model::thread_profile::ThreadProfile;
+use cpu_prof_session::model::{Process, Session};
 
 /// A session, and what happened to each file.
 #[derive(Debug, Default)]

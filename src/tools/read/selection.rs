@@ -14,7 +14,7 @@ use super::originals::{Originals, Places};
 use super::slice::SliceLimits;
 use super::unrecorded;
 use cpu_prof_core::files::input::Input;
-use cpu_prof_core::profile::session::thread_profile::ReadScope;
+use cpu_prof_core::profile::read_scope::ReadScope;
 
 /// What a user selects.
 #[derive(Debug, Clone, Default)]

@@ -11,15 +11,15 @@ use super::group::{ClockFacts, ProcessFacts, RecordingSpan};
 use cpu_prof_core::base::outside_text::process_label;
 use cpu_prof_core::base::path_text::with_slashes;
 use cpu_prof_core::files::input::Input;
-use cpu_prof_core::format::cpuprofile::kind::JsonKind;
-use cpu_prof_core::format::trace::clean_facts::clean_facts;
-use cpu_prof_core::format::trace::event::recorded_profile::RecordedProfile;
 use cpu_prof_core::format::trace::ours::{METADATA_KEY, is_merged_mark};
 use cpu_prof_core::format::trace::process_label::without_recording_label;
-use cpu_prof_core::format::trace::read::process_names::without_pid;
-use cpu_prof_core::format::trace::scan::{Item, Scanner, SoundItem};
 use cpu_prof_core::profile::ending::ProcessEnding;
-use cpu_prof_core::profile::session::Identity;
+use cpu_prof_session::formats::cpuprofile::kind::JsonKind;
+use cpu_prof_session::formats::trace::clean_facts::clean_facts;
+use cpu_prof_session::formats::trace::event::recorded_profile::RecordedProfile;
+use cpu_prof_session::formats::trace::read::process_names::without_pid;
+use cpu_prof_session::formats::trace::scan::{Item, Scanner, SoundItem};
+use cpu_prof_session::model::Identity;
 
 /// The kind of a file.
 #[derive(Debug)]

@@ -5,13 +5,13 @@ use super::file::open;
 use super::group::{ClockFacts, are_apart, find_clocks};
 use super::sniff::{RecordingFile, SniffedFile, sniff};
 use cpu_prof_core::files::input::Input;
-use cpu_prof_core::format::trace::event::event_names::{PROFILE_EVENTS, WHOLE_PROFILE};
-use cpu_prof_core::format::trace::event::event_times::{EventSpan, TraceTimes};
-use cpu_prof_core::format::trace::read::TraceReader;
-use cpu_prof_core::format::trace::scan::SoundItem;
-use cpu_prof_core::profile::frame_table::FrameTable;
-use cpu_prof_core::profile::session::Clock;
-use cpu_prof_core::profile::session::thread_profile::ReadScope;
+use cpu_prof_core::format::trace::event_names::{PROFILE_EVENTS, WHOLE_PROFILE};
+use cpu_prof_core::profile::read_scope::ReadScope;
+use cpu_prof_session::formats::trace::event::event_times::{EventSpan, TraceTimes};
+use cpu_prof_session::formats::trace::read::TraceReader;
+use cpu_prof_session::formats::trace::scan::SoundItem;
+use cpu_prof_session::model::Clock;
+use cpu_prof_session::model::frame_table::FrameTable;
 
 /// The times of all inputs.
 #[derive(Debug, Default)]
@@ -178,7 +178,7 @@ fn trace_times(input: &Input) -> TraceTimes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cpu_prof_core::format::trace::event::head::EventHead;
+    use cpu_prof_session::formats::trace::event::head::EventHead;
 
     const SECOND: i64 = 1_000_000;
     const HOUR: i64 = 3600 * SECOND;

@@ -10,7 +10,7 @@ use cpu_prof_core::files::input::Input;
 use cpu_prof_core::format::trace::write::event::At;
 use cpu_prof_core::format::trace::write::unrecorded::with_unrecorded;
 use cpu_prof_core::profile::cpu_use::UnrecordedPrograms;
-use cpu_prof_core::profile::session::{Process, Session};
+use cpu_prof_session::model::{Process, Session};
 
 /// Bytes at the end of a recording in which its last event begins.
 const END: u64 = 64 << 10;
@@ -71,11 +71,10 @@ fn nothing_written(process: &Process) -> Option<String> {
 mod tests {
     use super::*;
     use crate::read::load::load;
-    use cpu_prof_core::profile::session::Thread;
-    use cpu_prof_core::profile::session::thread_profile::{
-        NONE, ProfileNode, ReadScope, ThreadProfile,
-    };
+    use cpu_prof_core::profile::read_scope::ReadScope;
     use cpu_prof_core::testing::traces::MAIN;
+    use cpu_prof_session::model::Thread;
+    use cpu_prof_session::model::thread_profile::{NONE, ProfileNode, ThreadProfile};
 
     fn process(name: &str, lost_us: &[i64]) -> Process {
         let profile = |lost_us: &i64| ThreadProfile { lost_us: *lost_us, ..Default::default() };

@@ -10,8 +10,8 @@ use crate::shared::frame_index::{FrameIndex, SourceFunction};
 use crate::shared::lines::LineCosts;
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::base::path_text::as_in_place;
-use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
-use cpu_prof_core::profile::session::{Process, Session};
+use cpu_prof_session::model::thread_profile::{NONE, ThreadProfile};
+use cpu_prof_session::model::{Process, Session};
 
 /// Functions of a report that match one text.
 const MAX_DETAILS: usize = 3;

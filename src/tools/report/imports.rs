@@ -12,8 +12,8 @@ use crate::shared::frame_index::FrameIndex;
 use crate::shared::json::ms;
 use crate::shared::path_tree::PathTree;
 use crate::shared::process::launchers::shown_profiles;
-use cpu_prof_core::profile::session::Session;
-use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
+use cpu_prof_session::model::Session;
+use cpu_prof_session::model::thread_profile::{NONE, ThreadProfile};
 
 /// Part of the whole time that a module needs.
 const ENOUGH: f64 = 0.002;
@@ -177,9 +177,9 @@ mod tests {
     use super::*;
     use cpu_prof_core::profile::frame::CallFrame;
     use cpu_prof_core::profile::position::SourcePosition;
-    use cpu_prof_core::profile::session::builder::ProfileBuilder;
-    use cpu_prof_core::profile::session::thread_profile::ReadScope;
-    use cpu_prof_core::profile::session::{Process, Thread};
+    use cpu_prof_core::profile::read_scope::ReadScope;
+    use cpu_prof_session::model::builder::ProfileBuilder;
+    use cpu_prof_session::model::{Process, Thread};
 
     /// Returns file, load, run and total of each module, with its level, for stacks of a millisecond.
     fn found(stacks: &[&[(&str, &str)]]) -> Vec<(usize, String, u64, u64, u64)> {

@@ -5,7 +5,7 @@ use crate::shared::native::module::module_of;
 use crate::shared::process::launchers::shown_profiles;
 use cpu_prof_core::base::numbering::FxIndexSet;
 use cpu_prof_core::format::url::file_path;
-use cpu_prof_core::profile::session::Session;
+use cpu_prof_session::model::Session;
 
 /// The modules of a session, and their costs, without those of launchers.
 #[derive(Default)]

@@ -17,9 +17,9 @@ use crate::shared::samples::{SampleSpan, spans};
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::base::path_text::{ancestors, is_local_file, is_windows, with_slashes};
 use cpu_prof_core::base::system::IS_WINDOWS;
-use cpu_prof_core::profile::compilation::{COMPILERS, without_config};
-use cpu_prof_core::profile::session::Process;
-use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
+use cpu_prof_session::model::Process;
+use cpu_prof_session::model::compilation::{COMPILERS, without_config};
+use cpu_prof_session::model::thread_profile::{NONE, ThreadProfile};
 
 /// Files in the folder of a project.
 const MARKERS: [&str; 2] = ["package.json", "project.json"];
@@ -237,12 +237,12 @@ fn resolved(folder: &str, path: &str) -> String {
 mod tests {
     use super::*;
     use crate::read::ancestry::parents;
-    use cpu_prof_core::profile::compilation::CompilerSpan;
     use cpu_prof_core::profile::frame::CallFrame;
     use cpu_prof_core::profile::position::SourcePosition;
-    use cpu_prof_core::profile::session::Thread;
-    use cpu_prof_core::profile::session::builder::ProfileBuilder;
-    use cpu_prof_core::profile::session::thread_profile::ReadScope;
+    use cpu_prof_core::profile::read_scope::ReadScope;
+    use cpu_prof_session::model::Thread;
+    use cpu_prof_session::model::builder::ProfileBuilder;
+    use cpu_prof_session::model::compilation::CompilerSpan;
 
     const TSC: &str = "file:///t/node_modules/typescript/lib/_tsc.js";
 

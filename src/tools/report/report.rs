@@ -32,8 +32,8 @@ use crate::shared::process::sums::{ProcessSums, process_sums};
 use crate::shared::process::times::sum_of_times;
 use crate::shared::sentence::{Evidence, sentence};
 use crate::shared::session_costs::SessionCosts;
-use cpu_prof_core::profile::session::thread_profile::ReadScope;
-use cpu_prof_core::profile::session::{Process, Thread};
+use cpu_prof_core::profile::read_scope::ReadScope;
+use cpu_prof_session::model::{Process, Thread};
 
 /// What a report contains.
 #[derive(Debug, Clone, Default)]

@@ -8,7 +8,7 @@ use crate::shared::process::launchers::{WORK, stem};
 use crate::shared::process::times::thread_times;
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::base::numbering::FxIndexSet;
-use cpu_prof_core::profile::session::{Process, Session};
+use cpu_prof_session::model::{Process, Session};
 
 /// Commands of a package manager that run a script of this name.
 const SCRIPTS: [&str; 5] = ["test", "start", "stop", "restart", "build"];

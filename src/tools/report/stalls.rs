@@ -9,8 +9,9 @@ use crate::shared::frame_index::{FrameIndex, FrameKind};
 use crate::shared::json::ms;
 use crate::shared::samples::{SampleSpan, spans};
 use cpu_prof_core::base::cold_sort::ColdSort;
-use cpu_prof_core::profile::session::thread_profile::{NONE, OffCore, ProfileNode, ThreadProfile};
-use cpu_prof_core::profile::session::{Process, Session, Thread};
+use cpu_prof_core::profile::off_core::OffCore;
+use cpu_prof_session::model::thread_profile::{NONE, ProfileNode, ThreadProfile};
+use cpu_prof_session::model::{Process, Session, Thread};
 
 /// Part of a stall that a function needs to be on the heaviest stack.
 const MOST: f64 = 0.5;
@@ -130,9 +131,9 @@ mod tests {
     use super::*;
     use cpu_prof_core::profile::frame::CallFrame;
     use cpu_prof_core::profile::position::SourcePosition;
-    use cpu_prof_core::profile::session::Clock;
-    use cpu_prof_core::profile::session::builder::ProfileBuilder;
-    use cpu_prof_core::profile::session::thread_profile::ReadScope;
+    use cpu_prof_core::profile::read_scope::ReadScope;
+    use cpu_prof_session::model::Clock;
+    use cpu_prof_session::model::builder::ProfileBuilder;
 
     /// Returns a session of one thread with stacks of ten milliseconds each.
     fn session(stacks: &[&[&str]]) -> Session {

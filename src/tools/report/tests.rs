@@ -7,9 +7,10 @@ use cpu_prof_core::base::system::cpu_times::CpuTimes;
 use cpu_prof_core::profile::cpu_use::CpuUse;
 use cpu_prof_core::profile::frame::{CallFrame, FrameOrigin};
 use cpu_prof_core::profile::position::SourcePosition;
-use cpu_prof_core::profile::session::builder::ProfileBuilder;
-use cpu_prof_core::profile::session::thread_profile::{NONE, ReadScope, ThreadProfile};
-use cpu_prof_core::profile::session::{Process, Thread};
+use cpu_prof_core::profile::read_scope::ReadScope;
+use cpu_prof_session::model::builder::ProfileBuilder;
+use cpu_prof_session::model::thread_profile::{NONE, ThreadProfile};
+use cpu_prof_session::model::{Process, Thread};
 
 fn frame(name: &str, url: &str) -> CallFrame {
     let script_id = if url.is_empty() { 0 } else { 5 };

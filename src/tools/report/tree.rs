@@ -9,7 +9,7 @@ use crate::shared::frame_index::FrameIndex;
 use crate::shared::path_tree::PathTree;
 use crate::shared::process::launchers::shown_profiles;
 use cpu_prof_core::base::cold_sort::ColdSort;
-use cpu_prof_core::profile::session::Session;
+use cpu_prof_session::model::Session;
 
 /// Levels of a tree: what is below counts for the last level. Writers and readers of JSON recurse.
 const MAX_LEVELS: usize = 200;

@@ -2,8 +2,8 @@
 //! checks.
 
 use crate::shared::frame_index::FrameIndex;
-use cpu_prof_core::profile::compilation::{CHECK, is_compiler, named, phase_below};
-use cpu_prof_core::profile::session::thread_profile::ThreadProfile;
+use cpu_prof_session::model::compilation::{CHECK, is_compiler, named, phase_below};
+use cpu_prof_session::model::thread_profile::ThreadProfile;
 
 /// The phase of all other work of the compiler.
 const OTHER: &str = "other";

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::shared::costs::{Costs, WeightedTree};
 use crate::shared::frame_index::FrameIndex;
-use cpu_prof_core::profile::session::{Process, Session, Thread};
+use cpu_prof_session::model::{Process, Session, Thread};
 
 /// Part of a thread's longest total time that a file needs: a file with less says little about the
 /// thread.

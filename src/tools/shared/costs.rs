@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::json::ReportCost;
 use cpu_prof_core::base::cold_sort::ColdSort;
-use cpu_prof_core::profile::session::thread_profile::{NodeTimes, ThreadProfile};
+use cpu_prof_session::model::thread_profile::{NodeTimes, ThreadProfile};
 
 /// The cost of each item of one sort: functions, files, packages or owners, numbered from 0.
 #[derive(Default)]

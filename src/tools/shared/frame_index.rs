@@ -7,8 +7,8 @@ use cpu_prof_core::base::numbering::FxIndexSet;
 use cpu_prof_core::base::path_text::is_windows;
 use cpu_prof_core::format::url::frame_path;
 use cpu_prof_core::profile::frame::{CallFrame, FrameOrigin};
-use cpu_prof_core::profile::frame_table::FrameTable;
 use cpu_prof_core::profile::package::{is_built_in, is_users, package_of};
+use cpu_prof_session::model::frame_table::FrameTable;
 
 /// The name that the recorder gives to functions of addons, which V8 cannot tell apart.
 pub(crate) const ADDON_FUNCTION: &str = "(native addon)";

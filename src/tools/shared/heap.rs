@@ -3,7 +3,7 @@
 use super::json::{ReportCollections, ReportMemory};
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::gc::{CollectionTotals, MemoryRange, MemoryUse};
-use cpu_prof_core::profile::session::Thread;
+use cpu_prof_session::model::Thread;
 
 /// Returns the collections of all recordings of a thread; none if no recording tells them.
 pub(crate) fn collections(thread: &Thread) -> Option<ReportCollections> {

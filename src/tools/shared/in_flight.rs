@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use super::json::ms;
 use cpu_prof_core::base::cold_sort::ColdSort;
-use cpu_prof_core::profile::session::label_table::{LabelSet, NO_LABELS};
-use cpu_prof_core::profile::session::thread_profile::ThreadProfile;
-use cpu_prof_core::profile::session::{Process, Session};
+use cpu_prof_core::profile::label_table::{LabelSet, NO_LABELS};
+use cpu_prof_session::model::thread_profile::ThreadProfile;
+use cpu_prof_session::model::{Process, Session};
 
 /// The end of a recording in which labels were in use, and the longest break within one use: microseconds.
 /// A request that waits for others has no samples meanwhile.

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 
 use crate::read::wall::chain::ChainPart;
 use crate::read::wall::share::Wall;
-use cpu_prof_core::profile::session::Process;
+use cpu_prof_session::model::Process;
 
 /// A process. Absent values are not known.
 #[derive(Debug, Serialize)]

@@ -10,9 +10,9 @@ use super::frame_index::{FrameIndex, FrameKind};
 use super::json::{ReportCost, ReportPlace, as_ms};
 use super::process::launchers::shown_profiles;
 use cpu_prof_core::base::cold_sort::ColdSort;
-use cpu_prof_core::profile::session::Session;
-use cpu_prof_core::profile::session::label_table::LabelSet;
-use cpu_prof_core::profile::session::thread_profile::{NodeTimes, ThreadProfile};
+use cpu_prof_core::profile::label_table::LabelSet;
+use cpu_prof_session::model::Session;
+use cpu_prof_session::model::thread_profile::{NodeTimes, ThreadProfile};
 
 /// Keys that name the work of a server, the clearest first.
 const CLEAR_KEYS: [&str; 2] = ["route", "http"];

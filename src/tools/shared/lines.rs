@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::frame_index::FrameIndex;
 use super::json::ReportLine;
-use cpu_prof_core::profile::session::thread_profile::ThreadProfile;
+use cpu_prof_session::model::thread_profile::ThreadProfile;
 
 /// A line of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

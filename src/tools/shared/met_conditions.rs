@@ -2,7 +2,7 @@
 
 use super::json::ReportCondition;
 use cpu_prof_core::base::cold_sort::ColdSort;
-use cpu_prof_core::profile::session::Session;
+use cpu_prof_session::model::Session;
 
 /// Returns the conditions of all processes in the order of their times.
 pub(crate) fn met_conditions(session: &Session) -> Vec<ReportCondition<'_>> {

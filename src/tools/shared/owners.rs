@@ -10,7 +10,7 @@ use super::frame_index::FrameIndex;
 use super::json::{ReportCost, ReportOwner};
 use super::owner::finder::OwnerFinder;
 use cpu_prof_core::base::cold_sort::ColdSort;
-use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
+use cpu_prof_session::model::thread_profile::{NONE, ThreadProfile};
 
 /// The owners of a session, with their times.
 #[derive(Default)]

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
+use cpu_prof_session::model::thread_profile::{NONE, ThreadProfile};
 
 /// The paths of a profile's nodes, by the nodes: none for those that nobody asked for, and within for a node
 /// without a path.

@@ -1,7 +1,8 @@
 //! The samples of a profile as spans, with those in which the thread was not on a core told apart.
 
-use cpu_prof_core::profile::session::thinner::{Thinned, Thinner};
-use cpu_prof_core::profile::session::thread_profile::{NONE, OffCore, ThreadProfile};
+use cpu_prof_core::profile::off_core::OffCore;
+use cpu_prof_session::model::thinner::{Thinned, Thinner};
+use cpu_prof_session::model::thread_profile::{NONE, ThreadProfile};
 
 /// A node and a line that a thread had reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -155,8 +156,8 @@ fn with_known_times(profile: &ThreadProfile) -> Vec<(PageSample, i64)> {
 mod tests {
     use super::*;
     use cpu_prof_core::profile::position::SourcePosition;
-    use cpu_prof_core::profile::session::lists::sample_list::ProfileSample;
-    use cpu_prof_core::profile::session::thread_profile::{OffCoreSpan, ProfileNode};
+    use cpu_prof_session::model::lists::sample_list::ProfileSample;
+    use cpu_prof_session::model::thread_profile::{OffCoreSpan, ProfileNode};
 
     fn profile(samples: &[(u32, u32, i64)], off_core: &[(i64, i64, OffCore)]) -> ThreadProfile {
         let span = |(from_us, to_us, state): &_| OffCoreSpan {

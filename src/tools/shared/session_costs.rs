@@ -5,7 +5,7 @@ use super::frame_index::FrameIndex;
 use super::label_costs::LabelCosts;
 use super::owners::Owners;
 use super::process::launchers::shown_profiles;
-use cpu_prof_core::profile::session::Session;
+use cpu_prof_session::model::Session;
 
 /// The costs of the functions, files, packages, owners and labels of a session, without those of launchers.
 pub(crate) struct SessionCosts {

@@ -1,8 +1,4 @@
-//! Source maps: which place of a source each place of generated code comes from.
+//! The source maps that recordings keep.
 
-pub mod comment;
 pub mod data_url;
-pub mod decode;
-pub mod map;
 pub mod recorded;
-pub mod source_name;

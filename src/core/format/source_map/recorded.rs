@@ -1,42 +1,13 @@
 //! The maps that traces hold, of code that is in no file.
 
-use std::borrow::Cow;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::data_url;
 use crate::format::ascii_json::encode;
-use crate::format::number::Number;
-use crate::format::script_id::without_offset;
-use crate::format::url::true_url;
-use crate::profile::session::ScriptKey;
 
 /// Name of the events that hold maps.
 pub const SCRIPT_SOURCE_MAP: &str = "ScriptSourceMap";
-
-/// Reads the `args` of such an event: the script, and the JSON of its map.
-pub fn read_args(args: &str) -> Option<(ScriptKey, String)> {
-    #[derive(Deserialize)]
-    struct MapArgs<'a> {
-        #[serde(borrow)]
-        data: MapData<'a>,
-    }
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct MapData<'a> {
-        script_id: Number,
-        #[serde(borrow)]
-        url: Cow<'a, str>,
-        #[serde(borrow)]
-        source_map: &'a RawValue,
-    }
-    let MapData { script_id, url, source_map } =
-        serde_json::from_str::<MapArgs<'_>>(args).ok()?.data;
-    let url = true_url(&url).into_owned();
-    Some((ScriptKey { url, script_id: without_offset(script_id.0) }, source_map.get().to_owned()))
-}
 
 /// A map without the texts of the sources, which are most of it.
 #[derive(Debug, Deserialize, Serialize)]

@@ -2,12 +2,9 @@
 //! and the dialect of it that Chrome DevTools reads.
 
 pub mod check;
-pub mod clean_facts;
-pub mod event;
+pub mod event_names;
 pub mod lines;
 pub mod ours;
+pub mod phase;
 pub mod process_label;
-pub mod read;
-pub mod samples;
-pub mod scan;
 pub mod write;

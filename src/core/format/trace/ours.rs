@@ -18,10 +18,10 @@ pub struct OurMember<T> {
 }
 
 /// The category of V8's profiles.
-pub(crate) const PROFILER: &str = "disabled-by-default-v8.cpu_profiler";
+pub const PROFILER: &str = "disabled-by-default-v8.cpu_profiler";
 
 /// The start of a part of a profile, up to its id.
-pub(crate) const CHUNK: &[u8] =
+pub const CHUNK: &[u8] =
     br#"{"cat":"disabled-by-default-v8.cpu_profiler","name":"ProfileChunk","ph":"P","id":""#;
 
 /// The head of a merged trace, up to the first event. Its metadata comes last, because most of it
@@ -40,7 +40,7 @@ pub fn is_ours(first_member: &[u8]) -> bool {
 
 /// Returns the ids of the process and the thread whose recording a trace's metadata announces; none
 /// for metadata of another kind.
-pub(crate) fn recorded_thread(metadata: &[u8]) -> Option<(u32, u32)> {
+pub fn recorded_thread(metadata: &[u8]) -> Option<(u32, u32)> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Ids {

@@ -27,7 +27,7 @@ impl Program {
     }
 
     /// Returns the label with that of a recording: `tsc: -p . [big file] (pid 4242)`.
-    pub(crate) fn url_label_with(&self, recording_label: Option<&str>) -> String {
+    pub fn url_label_with(&self, recording_label: Option<&str>) -> String {
         let label = self.url_label();
         match recording_label {
             Some(text) => insert_before_pid(&label, &bracketed(text)),
@@ -118,7 +118,7 @@ impl Program {
 pub const PRIMARY: &str = "primary";
 
 /// Returns the role of a process that `node:cluster` has started.
-pub(crate) fn worker_role(id: u32) -> String {
+pub fn worker_role(id: u32) -> String {
     format!("worker {id}")
 }
 
@@ -207,7 +207,7 @@ pub fn with_place(url_label: &str, place: &str) -> String {
 }
 
 /// Takes the place out of the label of a process that works in `cwd`.
-pub(crate) fn without_place(url_label: &str, cwd: &str) -> String {
+pub fn without_place(url_label: &str, cwd: &str) -> String {
     let with = url_label.rsplit_once("(pid ").and_then(|(start, end)| {
         let (start, place) = start.trim_end().rsplit_once("· ")?;
         Path::new(&*with_slashes(cwd)).ends_with(place).then(|| format!("{start}(pid {end}"))

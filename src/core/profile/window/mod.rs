@@ -5,8 +5,8 @@ pub mod path_ids;
 pub mod task;
 
 use super::frame::CallFrame;
+use super::label_table::LabelSet;
 use super::position::{PositionTicks, SourcePosition, Uncounted, spread};
-use super::session::label_table::LabelSet;
 
 /// A node of a window's call tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -40,7 +40,7 @@ impl PathIds {
     }
 
     /// Returns the id of a path, if the path is known.
-    pub(crate) fn known_id(&self, path: TreePath) -> Option<NodeId> {
+    pub fn known_id(&self, path: TreePath) -> Option<NodeId> {
         self.ids.get(&path).copied()
     }
 
@@ -50,7 +50,7 @@ impl PathIds {
     }
 
     /// Returns the count of known paths.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.ids.len()
     }
 

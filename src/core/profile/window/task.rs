@@ -18,7 +18,7 @@ pub struct Task {
 
 impl Task {
     /// The duration from which DevTools marks a task as long, microseconds.
-    pub(crate) const LONG_US: i64 = 50_000;
+    pub const LONG_US: i64 = 50_000;
 
     /// Returns whether the task is long.
     pub fn is_long(&self) -> bool {

@@ -23,7 +23,7 @@ use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::start::{StartReason, StartSignal, Trigger};
 use cpu_prof_core::base::stderr::warn_once;
 use cpu_prof_core::base::system;
-use cpu_prof_core::profile::session::met_condition::MetCondition;
+use cpu_prof_core::profile::met_condition::MetCondition;
 
 /// Watches the conditions of `config`. `main_thread` reaches the main thread's event loop. Must be called on
 /// the main thread, once in a process: the first conditions stay.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Weak};
 
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::stderr::warn_once;
-use cpu_prof_core::profile::session::label_table::{LabelSet, NO_LABELS};
+use cpu_prof_core::profile::label_table::{LabelSet, NO_LABELS};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 

@@ -8,9 +8,10 @@
 use cpu_prof_core::base::system::cpu_times::CpuTimes;
 use cpu_prof_core::profile::cpu_use::CoreWait;
 use cpu_prof_core::profile::frame::CallFrame;
+use cpu_prof_core::profile::off_core::CpuAccount;
+use cpu_prof_core::profile::off_core::OffCore;
 use cpu_prof_core::profile::position::SourcePosition;
-use cpu_prof_core::profile::session::off_core::CpuAccount;
-use cpu_prof_core::profile::session::thread_profile::{OffCore, ReadScope};
+use cpu_prof_core::profile::read_scope::ReadScope;
 use cpu_prof_core::profile::window::Window;
 use cpu_prof_core::profile::window::call_tree::PlacedWindow;
 use cpu_prof_core::profile::window::path_ids::NodeId;

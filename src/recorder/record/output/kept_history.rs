@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::recording_writer::RecordingWriter;
 use cpu_prof_core::base::system;
 use cpu_prof_core::format::trace::write::events::Events;
-use cpu_prof_core::profile::session::met_condition::MetCondition;
+use cpu_prof_core::profile::met_condition::MetCondition;
 
 impl RecordingWriter {
     /// Keeps the history, and what comes for a time, and marks the condition in the main thread's trace.

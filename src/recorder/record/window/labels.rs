@@ -9,7 +9,7 @@ use crate::sampler::v8::LabelRing;
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::stderr::warn_once;
 use cpu_prof_core::profile::frame::CallFrame;
-use cpu_prof_core::profile::session::label_table::{LabelSet, NO_LABELS};
+use cpu_prof_core::profile::label_table::{LabelSet, NO_LABELS};
 use cpu_prof_core::profile::window::Window;
 
 /// Samples after which the pairing is judged.

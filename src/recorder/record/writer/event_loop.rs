@@ -17,7 +17,7 @@ use crate::record::output::totals::RecordingTotals;
 use crate::record::window::worker_name::WorkerName;
 use crate::sampler::v8::{Callback, EntryHook};
 use cpu_prof_core::format::trace::write::events::Events;
-use cpu_prof_core::profile::session::met_condition::MetCondition;
+use cpu_prof_core::profile::met_condition::MetCondition;
 
 /// Time to the first flush. Each of the next takes twice as long, up to the flush interval: a process that
 /// dies early, as for lack of memory, loses half of its time at most.

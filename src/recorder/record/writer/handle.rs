@@ -13,7 +13,7 @@ use crate::record::link::taken_window::TakenWindow;
 use crate::record::output::recording_writer::RecordingWriter;
 use crate::sampler::v8::Callback;
 use cpu_prof_core::base::system;
-use cpu_prof_core::profile::session::met_condition::MetCondition;
+use cpu_prof_core::profile::met_condition::MetCondition;
 
 /// The handle of the writer thread.
 pub(crate) struct Writer {

@@ -12,7 +12,7 @@ use crate::merge::output::labels::Labels;
 use crate::merge::output::mapped_frames::MappedFrames;
 use crate::merge::result::MergeResult;
 use cpu_prof_core::files::input::{Failed, Input};
-use cpu_prof_core::format::trace::scan::ScanError;
+use cpu_prof_session::formats::trace::scan::ScanError;
 
 /// The findings of a merge so far.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use crate::merge::inputs::recorded_processes::{RecordedProcess, RecordedProcesse
 use crate::read::pprof::{self, is_pprof};
 use cpu_prof_core::base::name_list::first_of;
 use cpu_prof_core::files::input::Input;
-use cpu_prof_core::profile::session::thread_profile::ReadScope;
+use cpu_prof_core::profile::read_scope::ReadScope;
 
 /// Names in one note.
 const SHOWN: usize = 5;

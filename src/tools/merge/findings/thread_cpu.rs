@@ -5,7 +5,7 @@ use std::mem;
 use memchr::memmem;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use cpu_prof_core::format::trace::event::event_names::COUNTERS;
+use cpu_prof_core::format::trace::event_names::COUNTERS;
 
 /// The time that each thread of the trace spent on a core, by process and thread.
 #[derive(Debug, Default)]

@@ -5,8 +5,8 @@ use crate::merge::inputs::event::SoundEvent;
 use crate::merge::output::trace::OutputTrace;
 use crate::merge::result::MergeError;
 use cpu_prof_core::format::number::digits;
-use cpu_prof_core::format::trace::event::edit::EventEdit;
-use cpu_prof_core::format::trace::event::head::Member;
+use cpu_prof_session::formats::trace::event::edit::EventEdit;
+use cpu_prof_session::formats::trace::event::head::Member;
 
 /// An event, with its place in the output.
 pub(super) struct ForeignEvent<'a> {

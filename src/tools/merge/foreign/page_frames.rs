@@ -8,9 +8,9 @@ use crate::merge::output::trace::OutputTrace;
 use crate::merge::result::MergeError;
 use cpu_prof_core::base::outside_text::process_label;
 use cpu_prof_core::format::ascii_json::encode;
-use cpu_prof_core::format::trace::event::event_names::FRAMES;
-use cpu_prof_core::format::trace::read::process_names::without_pid;
+use cpu_prof_core::format::trace::event_names::FRAMES;
 use cpu_prof_core::format::trace::write::event_args::ProcessFrame;
+use cpu_prof_session::formats::trace::read::process_names::without_pid;
 
 /// The text of an event that names frames, and its time in microseconds.
 pub(super) struct FrameEvent {

@@ -12,12 +12,12 @@ use crate::merge::profiles::copied::{CopiedProfile, FirstChunk, announcement};
 use crate::merge::profiles::cpuprofile;
 use crate::merge::profiles::rewrite::ProfileRewriter;
 use crate::merge::result::MergeError;
-use cpu_prof_core::format::trace::event::edit::EventEdit;
-use cpu_prof_core::format::trace::event::event_names::{PROFILE_EVENTS, WHOLE_PROFILE};
-use cpu_prof_core::format::trace::event::head::Member;
+use cpu_prof_core::format::trace::event_names::{PROFILE_EVENTS, WHOLE_PROFILE};
 use cpu_prof_core::format::trace::write::event::At;
-use cpu_prof_core::profile::frame_table::FrameTable;
-use cpu_prof_core::profile::session::label_table::LabelTable;
+use cpu_prof_core::profile::label_table::LabelTable;
+use cpu_prof_session::formats::trace::event::edit::EventEdit;
+use cpu_prof_session::formats::trace::event::head::Member;
+use cpu_prof_session::model::frame_table::FrameTable;
 
 /// A profile, by the pid in the trace and the file's id.
 type ProfileKey = (u32, Vec<u8>);

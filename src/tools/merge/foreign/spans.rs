@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::merge::output::slice::OutputSlice;
 use crate::merge::output::trace::OutputTrace;
 use crate::merge::result::MergeError;
-use cpu_prof_core::format::trace::event::head::EventHead;
+use cpu_prof_session::formats::trace::event::head::EventHead;
 
 /// The key that the events of one span or flow share: the thread, or category, scope and id.
 type Key = String;

@@ -25,13 +25,13 @@ use crate::merge::output::merge_output::MergeOutput;
 use crate::merge::output::stack_frames::STACK_FRAMES;
 use crate::merge::output::trace::OutputTrace;
 use crate::merge::result::MergeError;
-use cpu_prof_core::format::trace::clean_facts::clean_facts;
-use cpu_prof_core::format::trace::event::event_names::{FRAMES, PROCESSES, WHOLE_PROFILE};
-use cpu_prof_core::format::trace::event::head::Member;
+use cpu_prof_core::format::trace::event_names::{FRAMES, PROCESSES, WHOLE_PROFILE};
 use cpu_prof_core::format::trace::ours::OurMember;
-use cpu_prof_core::format::trace::samples::GlobalSamples;
-use cpu_prof_core::format::trace::scan::SoundItem;
 use cpu_prof_core::format::trace::write::thread_names::is_as_worker;
+use cpu_prof_session::formats::trace::clean_facts::clean_facts;
+use cpu_prof_session::formats::trace::event::head::Member;
+use cpu_prof_session::formats::trace::samples::GlobalSamples;
+use cpu_prof_session::formats::trace::scan::SoundItem;
 
 /// The state of one such trace.
 struct ForeignTrace<'a> {
@@ -152,7 +152,7 @@ impl<'a> ForeignTrace<'a> {
             return Ok(());
         }
         // The merge chooses anew which main threads it names as workers.
-        if is_ours && is_as_worker(text, head) {
+        if is_ours && is_as_worker(text, head.name(text), head.ts(text)) {
             return Ok(());
         }
         let foreign_pid = head.written(Member::Pid, text).map(ForeignPid::read);

@@ -6,9 +6,9 @@ use super::event::SoundEvent;
 use cpu_prof_core::base::outside_text::{event_name, holds_request, process_label, script_url};
 use cpu_prof_core::format::ascii_json::encode_raw;
 use cpu_prof_core::format::source_map::recorded::SCRIPT_SOURCE_MAP;
-use cpu_prof_core::format::trace::event::edit::EventEdit;
-use cpu_prof_core::format::trace::event::head::Member;
 use cpu_prof_core::format::trace::write::timing::USER_TIMING;
+use cpu_prof_session::formats::trace::event::edit::EventEdit;
+use cpu_prof_session::formats::trace::event::head::Member;
 
 /// Adds to `edit` what takes secrets out of an event: out of names, details of requests, labels of processes
 /// and URLs. The frames of profiles are looked at elsewhere.

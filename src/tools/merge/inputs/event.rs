@@ -5,9 +5,9 @@ use std::ops::Range;
 use serde_json::Value;
 
 use cpu_prof_core::format::ascii_json::encode;
-use cpu_prof_core::format::trace::event::edit::EventEdit;
-use cpu_prof_core::format::trace::event::event_names::{COUNTERS, PROFILE_EVENTS};
-use cpu_prof_core::format::trace::event::head::{EventHead, Member};
+use cpu_prof_core::format::trace::event_names::{COUNTERS, PROFILE_EVENTS};
+use cpu_prof_session::formats::trace::event::edit::EventEdit;
+use cpu_prof_session::formats::trace::event::head::{EventHead, Member};
 
 /// An event, as the sound items of an input give it.
 #[derive(Debug, Clone, Copy)]

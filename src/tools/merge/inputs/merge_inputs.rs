@@ -11,7 +11,7 @@ use crate::merge::options::{MergeOptions, MergeProgress};
 use crate::read::file::open_counted;
 use crate::read::pprof::beside::RecordedTime;
 use cpu_prof_core::files::input::Input;
-use cpu_prof_core::format::trace::scan::SoundItems;
+use cpu_prof_session::formats::trace::scan::SoundItems;
 
 /// The inputs of a merge. They stay as they are while events are written.
 pub(crate) struct MergeInputs<'a> {

@@ -13,11 +13,11 @@ use crate::read::sniff::RecordingFile;
 use crate::read::time_line::is_far;
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::files::input::Input;
-use cpu_prof_core::format::cpuprofile::file_name::ids_from_file_name;
 use cpu_prof_core::format::trace::process_label::as_primary;
 use cpu_prof_core::profile::ending::ProcessEnding;
 use cpu_prof_core::profile::program::Program;
 use cpu_prof_core::profile::wall_time;
+use cpu_prof_session::formats::cpuprofile::file_name::ids_from_file_name;
 
 /// A process with the recordings of its threads.
 #[derive(Debug)]

@@ -8,11 +8,11 @@ use super::trace::OutputTrace;
 use crate::merge::result::MergeError;
 use cpu_prof_core::base::path_text::{ancestors, below, is_same, with_slashes};
 use cpu_prof_core::format::trace::process_label::{with_input_name, with_place};
-use cpu_prof_core::format::trace::read::process_names::without_pid;
 use cpu_prof_core::format::trace::write::event::Event;
 use cpu_prof_core::format::trace::write::event_args::ProcessFrame;
 use cpu_prof_core::format::trace::write::events::Events;
 use cpu_prof_core::format::trace::write::thread_names::main_thread_as_worker;
+use cpu_prof_session::formats::trace::read::process_names::without_pid;
 
 /// The label of a process in the trace.
 #[derive(Debug, Default)]

@@ -13,8 +13,8 @@ use serde_json::{Map, Value};
 
 use crate::merge::inputs::event::SoundEvent;
 use cpu_prof_core::format::json_walk::{value_length, walk_object};
-use cpu_prof_core::format::trace::event::edit::EventEdit;
-use cpu_prof_core::format::trace::event::head::Member;
+use cpu_prof_session::formats::trace::event::edit::EventEdit;
+use cpu_prof_session::formats::trace::event::head::Member;
 
 /// The ids of one trace.
 #[derive(Debug, Default, Clone, Copy)]
@@ -128,7 +128,7 @@ fn text(id: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cpu_prof_core::format::trace::event::head::EventHead;
+    use cpu_prof_session::formats::trace::event::head::EventHead;
     use serde_json::json;
 
     fn changed(trace: usize, event: &Value) -> Option<Value> {

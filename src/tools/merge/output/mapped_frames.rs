@@ -15,11 +15,12 @@ use cpu_prof_core::base::outside_text::script_url;
 use cpu_prof_core::format::ascii_json::encode_raw;
 use cpu_prof_core::format::frame_json::{CallFrameJson, parse_frame};
 use cpu_prof_core::format::script_id::ScriptIdOffset;
-use cpu_prof_core::format::source_map::recorded::{SCRIPT_SOURCE_MAP, read_args};
+use cpu_prof_core::format::source_map::recorded::SCRIPT_SOURCE_MAP;
 use cpu_prof_core::format::url::frame_url;
 use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::position::SourcePosition;
 use cpu_prof_core::profile::program::NodeModules;
+use cpu_prof_session::formats::source_map::recorded::read_args;
 
 /// The frames of all inputs, each looked up once.
 #[derive(Debug, Default)]

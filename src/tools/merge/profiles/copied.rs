@@ -10,19 +10,19 @@ use super::repaired_chunk::{KnownNodes, repaired_args};
 use crate::merge::inputs::event::SoundEvent;
 use crate::merge::output::mapped_frames::{MappedFrame, MappedFrames};
 use cpu_prof_core::format::ascii_json::encode_raw;
-use cpu_prof_core::format::deltas::{self, InOrder, deltas_or_even};
 use cpu_prof_core::format::frame_json::parse_frame;
-use cpu_prof_core::format::label_json::cleaned_sets;
-use cpu_prof_core::format::node_json::NodeJson;
-use cpu_prof_core::format::trace::event::chunk_json::ChunkJson;
-use cpu_prof_core::format::trace::event::edit::EventEdit;
-use cpu_prof_core::format::trace::event::head::Member;
-use cpu_prof_core::format::trace::event::our_chunk::{self, ChunkCheck};
 use cpu_prof_core::format::trace::write::event::{At, Event};
 use cpu_prof_core::format::trace::write::events::Events;
+use cpu_prof_core::profile::label_table::is_clean;
 use cpu_prof_core::profile::position::SourcePosition;
-use cpu_prof_core::profile::session::label_table::is_clean;
 use cpu_prof_core::profile::timeline::WrittenTimeline;
+use cpu_prof_session::formats::deltas::{self, InOrder, deltas_or_even};
+use cpu_prof_session::formats::label_json::cleaned_sets;
+use cpu_prof_session::formats::node_json::NodeJson;
+use cpu_prof_session::formats::trace::event::chunk_json::ChunkJson;
+use cpu_prof_session::formats::trace::event::edit::EventEdit;
+use cpu_prof_session::formats::trace::event::head::Member;
+use cpu_prof_session::formats::trace::event::our_chunk::{self, ChunkCheck};
 
 /// What is known of a profile from its events so far.
 #[derive(Debug)]

@@ -13,23 +13,24 @@ use crate::read::originals::in_session::map_profile;
 use crate::read::sniff::RecordingFile;
 use cpu_prof_core::base::settings::start::StartReason;
 use cpu_prof_core::format::ascii_json::{encode, encode_raw};
-use cpu_prof_core::format::cpuprofile::read::CpuProfileReader;
 use cpu_prof_core::format::frame_json::CallFrameJson;
-use cpu_prof_core::format::node_json::NodeJson;
 use cpu_prof_core::format::number::NodeNumber;
 use cpu_prof_core::format::script_id::ScriptIdOffset;
-use cpu_prof_core::format::trace::scan::{SoundItem, SoundItems};
 use cpu_prof_core::format::trace::write::event::{At, Event};
 use cpu_prof_core::format::trace::write::events::Events;
 use cpu_prof_core::format::trace::write::met_condition::mark_condition;
 use cpu_prof_core::format::trace::write::thread_names::{each_name, worker_name};
 use cpu_prof_core::profile::frame::CallFrame;
-use cpu_prof_core::profile::frame_table::FrameTable;
+use cpu_prof_core::profile::label_table::{LabelTable, NO_LABELS};
+use cpu_prof_core::profile::met_condition::MetCondition;
 use cpu_prof_core::profile::position::SourcePosition;
-use cpu_prof_core::profile::session::label_table::{LabelTable, NO_LABELS};
-use cpu_prof_core::profile::session::lists::sample_list::ProfileSample;
-use cpu_prof_core::profile::session::met_condition::MetCondition;
-use cpu_prof_core::profile::session::thread_profile::{NONE, ReadScope, ThreadProfile};
+use cpu_prof_core::profile::read_scope::ReadScope;
+use cpu_prof_session::formats::cpuprofile::read::CpuProfileReader;
+use cpu_prof_session::formats::node_json::NodeJson;
+use cpu_prof_session::formats::trace::scan::{SoundItem, SoundItems};
+use cpu_prof_session::model::frame_table::FrameTable;
+use cpu_prof_session::model::lists::sample_list::ProfileSample;
+use cpu_prof_session::model::thread_profile::{NONE, ThreadProfile};
 
 /// Adds the samples of a `.cpuprofile` to a thread. Returns false if the file cannot be read.
 pub(crate) fn add_file<R: std::io::Read>(

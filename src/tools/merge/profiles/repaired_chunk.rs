@@ -7,12 +7,12 @@ use serde_json::value::RawValue;
 use cpu_prof_core::base::id_set::IdSet;
 use cpu_prof_core::format::ascii_json::encode_raw;
 use cpu_prof_core::format::frame_json::CallFrameJson;
-use cpu_prof_core::format::label_json::cleaned_sets;
-use cpu_prof_core::format::node_json::NodeJson;
 use cpu_prof_core::format::script_id::ScriptIdOffset;
-use cpu_prof_core::format::trace::event::chunk_json::ChunkJson;
 use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::position::SourcePosition;
+use cpu_prof_session::formats::label_json::cleaned_sets;
+use cpu_prof_session::formats::node_json::NodeJson;
+use cpu_prof_session::formats::trace::event::chunk_json::ChunkJson;
 
 /// The id of a root that a profile lacks.
 const ADDED_ROOT: u64 = 0;

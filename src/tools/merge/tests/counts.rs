@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::merge::merge::merge;
 use crate::merge::options::{MergeOptions, MergeProgress};
 use crate::read::load::load;
-use cpu_prof_core::profile::session::thread_profile::ReadScope;
+use cpu_prof_core::profile::read_scope::ReadScope;
 
 /// A recording of one thread.
 #[derive(Debug, Clone)]

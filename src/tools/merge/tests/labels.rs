@@ -13,7 +13,7 @@ use crate::read::filter::{Filter, StackFilter};
 use crate::read::label_filter::LabelFilter;
 use crate::read::load::{Loaded, load_slice};
 use crate::read::slice::SliceLimits;
-use cpu_prof_core::profile::session::thread_profile::ReadScope;
+use cpu_prof_core::profile::read_scope::ReadScope;
 
 const START_US: i64 = 522_975_000_000;
 const VALUES: [&str; 3] = ["/a", "/b", "é \"\\ 日本"];

@@ -5,7 +5,7 @@ use std::env::current_exe;
 use super::*;
 use crate::read::originals::Places;
 use crate::read::selection::Selection;
-use cpu_prof_core::profile::session::thread_profile::ReadScope;
+use cpu_prof_core::profile::read_scope::ReadScope;
 
 /// Returns a profile with a function of this program, its address, and the build of the program.
 fn profile() -> (Value, String) {

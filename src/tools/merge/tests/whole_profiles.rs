@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::read::load::{Loaded, load, load_slice};
-use cpu_prof_core::profile::session::thread_profile::ReadScope;
+use cpu_prof_core::profile::read_scope::ReadScope;
 
 const NODES: &str = r#"[{"id":1,"callFrame":{"functionName":"(root)"},"children":[2,3],"hitCount":0},
     {"id":2,"callFrame":{"functionName":"a"},"hitCount":3},

@@ -4,10 +4,8 @@
 //! waits; the call says for what.
 
 use cpu_prof_core::profile::frame::CallFrame;
-use cpu_prof_core::profile::session::Session;
-use cpu_prof_core::profile::session::thread_profile::{
-    NONE, NodeTimes, ProfileNode, ThreadProfile,
-};
+use cpu_prof_session::model::Session;
+use cpu_prof_session::model::thread_profile::{NONE, NodeTimes, ProfileNode, ThreadProfile};
 
 /// Gives blocked native functions of all threads to their callers.
 pub(in crate::read) fn charge_callers(session: &mut Session) {
@@ -63,9 +61,10 @@ fn charge(profile: &mut ThreadProfile, natives: &[bool]) {
 mod tests {
     use super::*;
     use cpu_prof_core::base::native_code::BuildId;
-    use cpu_prof_core::profile::frame_table::FrameTable;
-    use cpu_prof_core::profile::session::thread_profile::{OffCore, OffCoreSpan};
-    use cpu_prof_core::profile::session::{Process, Thread};
+    use cpu_prof_core::profile::off_core::OffCore;
+    use cpu_prof_session::model::frame_table::FrameTable;
+    use cpu_prof_session::model::thread_profile::OffCoreSpan;
+    use cpu_prof_session::model::{Process, Thread};
 
     #[test]
     fn only_native_functions_that_mostly_wait_are_charged_to_their_callers() {

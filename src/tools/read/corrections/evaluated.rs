@@ -5,9 +5,9 @@ use rustc_hash::FxHashMap;
 use crate::read::originals::Originals;
 use cpu_prof_core::format::url::file_path;
 use cpu_prof_core::profile::frame::{CallFrame, FrameOrigin};
-use cpu_prof_core::profile::frame_table::FrameTable;
 use cpu_prof_core::profile::package::{is_built_in, package_of};
-use cpu_prof_core::profile::session::{Process, Session, Thread};
+use cpu_prof_session::model::frame_table::FrameTable;
+use cpu_prof_session::model::{Process, Session, Thread};
 
 /// Gives each text the file that compiled it, as far as a recording has it, and else the file whose code calls the text
 /// most of the time: what compiles a text mostly runs it.
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
     use crate::read::originals::Places;
     use cpu_prof_core::format::url::frame_path;
-    use cpu_prof_core::profile::session::thread_profile::{NONE, ProfileNode, ThreadProfile};
+    use cpu_prof_session::model::thread_profile::{NONE, ProfileNode, ThreadProfile};
 
     /// Returns a thread with call paths of URLs and script ids, and the time of each path's end in microseconds.
     fn thread(frames: &mut FrameTable, paths: &[(&[(&str, u32)], u64)]) -> Thread {

@@ -10,10 +10,11 @@ use rustc_hash::FxHashSet;
 
 use cpu_prof_core::format::url::file_path;
 use cpu_prof_core::profile::frame::CallFrame;
-use cpu_prof_core::profile::frame_table::FrameTable;
+use cpu_prof_core::profile::off_core::OffCore;
 use cpu_prof_core::profile::package::{is_built_in, package_of};
-use cpu_prof_core::profile::session::Session;
-use cpu_prof_core::profile::session::thread_profile::{NONE, OffCore, ProfileNode, ThreadProfile};
+use cpu_prof_session::model::Session;
+use cpu_prof_session::model::frame_table::FrameTable;
+use cpu_prof_session::model::thread_profile::{NONE, ProfileNode, ThreadProfile};
 
 /// Makes the time in which workers waited for their next task idle.
 pub(in crate::read) fn make_idle(session: &mut Session) {
@@ -78,8 +79,8 @@ fn idle_node(profile: &mut ThreadProfile) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cpu_prof_core::profile::session::thread_profile::OffCoreSpan;
-    use cpu_prof_core::profile::session::{Process, Thread};
+    use cpu_prof_session::model::thread_profile::OffCoreSpan;
+    use cpu_prof_session::model::{Process, Thread};
 
     fn frame(name: &str, url: &str) -> CallFrame {
         CallFrame {

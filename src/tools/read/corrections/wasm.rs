@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use cpu_prof_core::format::url::file_path;
 use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::package::{is_built_in, is_users, package_of};
-use cpu_prof_core::profile::session::Session;
+use cpu_prof_session::model::Session;
 
 /// Gives modules of WebAssembly to the package whose JavaScript calls them most of the time: packages
 /// ship their modules with the code that starts them, and export functions of this code.
@@ -79,8 +79,8 @@ fn package(frame: &CallFrame) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cpu_prof_core::profile::session::thread_profile::{NONE, ProfileNode, ThreadProfile};
-    use cpu_prof_core::profile::session::{Process, Thread};
+    use cpu_prof_session::model::thread_profile::{NONE, ProfileNode, ThreadProfile};
+    use cpu_prof_session::model::{Process, Thread};
 
     /// Returns the packages of the modules in a session of call paths with their times: frames by
     /// their URLs.

@@ -1,7 +1,7 @@
 use super::*;
-use cpu_prof_core::profile::frame_table::FrameTable;
-use cpu_prof_core::profile::session::lists::sample_list::ProfileSample;
-use cpu_prof_core::profile::session::thread_profile::{ProfileLine, ProfileNode};
+use cpu_prof_session::model::frame_table::FrameTable;
+use cpu_prof_session::model::lists::sample_list::ProfileSample;
+use cpu_prof_session::model::thread_profile::{ProfileLine, ProfileNode};
 
 fn texts(list: &[&str]) -> Vec<String> {
     list.iter().map(|text| (*text).to_owned()).collect()

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use super::code_text::line_starts;
 use cpu_prof_core::base::path_text::is_local_file;
 use cpu_prof_core::base::system::{IS_WINDOWS, regular_file};
-use cpu_prof_core::format::source_map::decode::{MapError, decode};
-use cpu_prof_core::format::source_map::map::SourceMap;
+use cpu_prof_session::formats::source_map::decode::{MapError, decode};
+use cpu_prof_session::formats::source_map::map::SourceMap;
 
 /// The largest file that is read: bytes. The largest real bundles have some 50 MB, and their maps
 /// 200 MB.

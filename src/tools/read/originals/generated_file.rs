@@ -13,14 +13,14 @@ use super::function_text::{
 };
 use super::source_files::SourceFiles;
 use cpu_prof_core::base::path_text::{is_windows, with_slashes};
-use cpu_prof_core::format::source_map::comment::map_url;
 use cpu_prof_core::format::source_map::data_url::{self, is_data_url};
-use cpu_prof_core::format::source_map::decode::MapError;
-use cpu_prof_core::format::source_map::map::{SourceMap, SourceSpot};
 use cpu_prof_core::format::url::{decoded, file_path};
 use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::package::package_folder;
 use cpu_prof_core::profile::position::SourcePosition;
+use cpu_prof_session::formats::source_map::comment::map_url;
+use cpu_prof_session::formats::source_map::decode::MapError;
+use cpu_prof_session::formats::source_map::map::{SourceMap, SourceSpot};
 
 /// Tokens before a function among which its name is looked for.
 const NAME_TOKENS: usize = 12;

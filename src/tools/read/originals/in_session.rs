@@ -5,10 +5,10 @@ use std::mem;
 use rustc_hash::FxHashMap;
 
 use super::{OriginalFrame, Originals};
-use cpu_prof_core::profile::frame_table::FrameTable;
 use cpu_prof_core::profile::position::SourcePosition;
-use cpu_prof_core::profile::session::Session;
-use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
+use cpu_prof_session::model::Session;
+use cpu_prof_session::model::frame_table::FrameTable;
+use cpu_prof_session::model::thread_profile::{NONE, ThreadProfile};
 
 /// Gives the frames and lines of all threads their places in the sources.
 pub(crate) fn map_session(session: &mut Session, originals: &mut Originals) {

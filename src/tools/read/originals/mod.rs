@@ -24,13 +24,13 @@ use self::source_files::SourceFiles;
 use crate::read::symbols::Symbols;
 use cpu_prof_core::base::path_text::is_local_file;
 use cpu_prof_core::base::system::IS_WINDOWS;
-use cpu_prof_core::format::source_map::decode::MapError;
-use cpu_prof_core::format::source_map::map::SourceSpot;
 use cpu_prof_core::format::url::file_path;
 use cpu_prof_core::profile::frame::{CallFrame, FrameOrigin};
 use cpu_prof_core::profile::package::{is_users, package_folder, package_of};
 use cpu_prof_core::profile::position::SourcePosition;
-use cpu_prof_core::profile::session::ScriptKey;
+use cpu_prof_session::formats::source_map::decode::MapError;
+use cpu_prof_session::formats::source_map::map::SourceSpot;
+use cpu_prof_session::model::ScriptKey;
 
 /// Maps that are followed from one file: a bundle of files that another tool has made.
 const LEVELS: usize = 8;

@@ -6,10 +6,10 @@ use rustc_hash::FxHashMap;
 
 use cpu_prof_core::base::path_text::{ancestors, is_local_file, volume};
 use cpu_prof_core::base::system::IS_WINDOWS;
-use cpu_prof_core::format::source_map::source_name::{SourcePlace, place};
 use cpu_prof_core::format::url::frame_url;
 use cpu_prof_core::profile::package::package_folder;
 use cpu_prof_core::profile::program::NodeModules;
+use cpu_prof_session::formats::source_map::source_name::{SourcePlace, place};
 
 /// Folders above a generated file in which the sources of a bundle are looked for.
 const LEVELS: usize = 24;

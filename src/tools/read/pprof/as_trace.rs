@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use crate::read::replay::windows;
-use cpu_prof_core::format::pprof::contents::PprofContents;
 use cpu_prof_core::format::trace::ours::{MERGED_HEAD, METADATA_KEY};
 use cpu_prof_core::format::trace::write::event_args::Flush;
 use cpu_prof_core::format::trace::write::events::Events;
 use cpu_prof_core::format::trace::write::thread::{ThreadInfo, ThreadTrace};
 use cpu_prof_core::profile::program::{NodeModules, Program};
-use cpu_prof_core::profile::session::{Process, Thread};
 use cpu_prof_core::profile::wall_time;
+use cpu_prof_session::formats::pprof::contents::PprofContents;
+use cpu_prof_session::model::{Process, Thread};
 
 /// Returns the text of a merged trace. The threads need samples.
 pub(super) fn as_trace(contents: PprofContents) -> Vec<u8> {

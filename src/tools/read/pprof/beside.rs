@@ -1,7 +1,7 @@
 //! The place of pprof beside recordings: a tool that a recorded program has started, and that writes its own
 //! profile, ran at a time of the run. pprof tells the time of day, and so do recordings.
 
-use cpu_prof_core::profile::session::{Identity, Process};
+use cpu_prof_session::model::{Identity, Process};
 
 /// Time by which a profile can begin after the recordings end, or end before they begin: microseconds.
 const TOLERANCE_US: i64 = 60_000_000;
@@ -84,8 +84,8 @@ fn is_of_day(process: &Process) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cpu_prof_core::profile::session::Thread;
-    use cpu_prof_core::profile::session::thread_profile::ThreadProfile;
+    use cpu_prof_session::model::Thread;
+    use cpu_prof_session::model::thread_profile::ThreadProfile;
 
     fn process(pid: i64, wall_zero_us: i64, span: (i64, i64), boot: &str) -> Process {
         let profile = ThreadProfile {

@@ -10,9 +10,9 @@ use self::beside::RecordedTime;
 
 use cpu_prof_core::files::find::find_also;
 use cpu_prof_core::files::input::{Failed, Input};
-use cpu_prof_core::format::pprof::contents::PprofContents;
-use cpu_prof_core::format::pprof::{read, recognize};
-use cpu_prof_core::profile::session::thread_profile::ReadScope;
+use cpu_prof_core::profile::read_scope::ReadScope;
+use cpu_prof_session::formats::pprof::contents::PprofContents;
+use cpu_prof_session::formats::pprof::{read, recognize};
 
 /// The most bytes of a file in a folder that are looked at, uncompressed, if its name is not that of a profile.
 const LOOKED_AT: u64 = 1 << 20;

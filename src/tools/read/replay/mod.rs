@@ -3,12 +3,12 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use cpu_prof_core::profile::frame::CallFrame;
-use cpu_prof_core::profile::frame_table::FrameTable;
-use cpu_prof_core::profile::session::Thread;
-use cpu_prof_core::profile::session::label_table::LabelTable;
-use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
+use cpu_prof_core::profile::label_table::LabelTable;
 use cpu_prof_core::profile::window::call_tree::{CallTree, PlacedWindow};
 use cpu_prof_core::profile::window::{Sample, Window, WindowNode};
+use cpu_prof_session::model::Thread;
+use cpu_prof_session::model::frame_table::FrameTable;
+use cpu_prof_session::model::thread_profile::{NONE, ThreadProfile};
 
 /// The index of the root in each window.
 const ROOT: u32 = 0;
@@ -81,8 +81,8 @@ fn window(profile: &ThreadProfile, frames: &FrameTable, last_end_us: Option<i64>
 mod tests {
     use super::*;
     use cpu_prof_core::profile::position::SourcePosition;
-    use cpu_prof_core::profile::session::builder::ProfileBuilder;
-    use cpu_prof_core::profile::session::thread_profile::ReadScope;
+    use cpu_prof_core::profile::read_scope::ReadScope;
+    use cpu_prof_session::model::builder::ProfileBuilder;
 
     #[test]
     fn recordings_are_joined_and_the_root_has_the_time_between() {

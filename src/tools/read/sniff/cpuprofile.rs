@@ -5,15 +5,15 @@ use serde_json::{Map, Value};
 use super::{RecordingFile, SniffedFile, recording};
 use crate::read::file::{CUT_CPUPROFILE, open};
 use cpu_prof_core::files::input::{Input, first_bytes};
-use cpu_prof_core::format::cpuprofile::file_name::ids_from_file_name;
-use cpu_prof_core::format::cpuprofile::kind::JsonKind;
-use cpu_prof_core::format::cpuprofile::read::CpuProfileReader;
-use cpu_prof_core::format::cpuprofile::times::ProfileTimes;
 use cpu_prof_core::format::number::PlainNumber;
 use cpu_prof_core::format::trace::ours::METADATA_KEY;
-use cpu_prof_core::format::trace::scan::{Item, Scanner, SoundItem};
-use cpu_prof_core::profile::frame_table::FrameTable;
-use cpu_prof_core::profile::session::thread_profile::ReadScope;
+use cpu_prof_core::profile::read_scope::ReadScope;
+use cpu_prof_session::formats::cpuprofile::file_name::ids_from_file_name;
+use cpu_prof_session::formats::cpuprofile::kind::JsonKind;
+use cpu_prof_session::formats::cpuprofile::read::CpuProfileReader;
+use cpu_prof_session::formats::cpuprofile::times::ProfileTimes;
+use cpu_prof_session::formats::trace::scan::{Item, Scanner, SoundItem};
+use cpu_prof_session::model::frame_table::FrameTable;
 
 /// Members by which a file's start tells a `.cpuprofile`.
 const CPUPROFILE_MEMBERS: [&str; 7] =

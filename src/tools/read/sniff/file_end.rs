@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use cpu_prof_core::base::system::regular_file;
 use cpu_prof_core::files::input::Input;
-use cpu_prof_core::format::trace::event::head::EventHead;
 use cpu_prof_core::profile::ending::ProcessEnding;
+use cpu_prof_session::formats::trace::event::head::EventHead;
 
 /// What the last bytes of a trace tell.
 #[derive(Debug, Default)]

@@ -5,9 +5,10 @@
 //! Where no thread works, the threads that are blocked in calls share the moment. The rest is idle. So the
 //! shares of all calls, the waiting and the idle time are the wall time.
 
-use cpu_prof_core::profile::frame_table::FrameTable;
-use cpu_prof_core::profile::session::Session;
-use cpu_prof_core::profile::session::thread_profile::{OffCore, ThreadProfile};
+use cpu_prof_core::profile::off_core::OffCore;
+use cpu_prof_session::model::Session;
+use cpu_prof_session::model::frame_table::FrameTable;
+use cpu_prof_session::model::thread_profile::ThreadProfile;
 
 use super::activity::{ProcessActivity, TimeSpans};
 
@@ -228,9 +229,10 @@ impl Shares {
 mod tests {
     use super::*;
     use cpu_prof_core::profile::position::SourcePosition;
-    use cpu_prof_core::profile::session::builder::ProfileBuilder;
-    use cpu_prof_core::profile::session::thread_profile::{OffCoreSpan, ReadScope};
-    use cpu_prof_core::profile::session::{Clock, Process, Thread};
+    use cpu_prof_core::profile::read_scope::ReadScope;
+    use cpu_prof_session::model::builder::ProfileBuilder;
+    use cpu_prof_session::model::thread_profile::OffCoreSpan;
+    use cpu_prof_session::model::{Clock, Process, Thread};
 
     /// Ids of nodes: two functions, and idle time.
     const WORK: u64 = 2;

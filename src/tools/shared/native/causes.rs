@@ -14,8 +14,8 @@ use crate::shared::frame_index::{
 };
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::package::is_users;
-use cpu_prof_core::profile::session::Process;
-use cpu_prof_core::profile::session::thread_profile::ThreadProfile;
+use cpu_prof_session::model::Process;
+use cpu_prof_session::model::thread_profile::ThreadProfile;
 
 /// CPU time of the pool for a file, for the time in which a thread asks for it.
 const MAX_FILE_FACTOR: u64 = 5;

@@ -7,7 +7,7 @@ use crate::shared::frame_index::{FrameIndex, FrameKind, SourceFunction};
 use crate::shared::json::{ReportNative, ReportStarter};
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::cpu_use::NativeUse;
-use cpu_prof_core::profile::session::{Process, Thread};
+use cpu_prof_session::model::{Process, Thread};
 
 /// CPU time from which threads have a row, microseconds.
 const MIN_ROW_US: u64 = 5_000;

@@ -4,7 +4,7 @@
 use crate::read::load::Loaded;
 use crate::shared::json::ReportCpu;
 use cpu_prof_core::profile::cpu_use::CpuUse;
-use cpu_prof_core::profile::session::{Process, Session, Thread};
+use cpu_prof_session::model::{Process, Session, Thread};
 
 /// The CPU time of a Node process outside of its recording: Node has started before the recording
 /// starts, and ends after the recording ends.

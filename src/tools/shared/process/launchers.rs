@@ -1,8 +1,8 @@
 //! Recognizes launchers: programs that start other programs, and whose own time says nothing about
 //! them.
 
-use cpu_prof_core::profile::session::thread_profile::ThreadProfile;
-use cpu_prof_core::profile::session::{Process, Session};
+use cpu_prof_session::model::thread_profile::ThreadProfile;
+use cpu_prof_session::model::{Process, Session};
 
 /// Programs that start what their arguments name.
 const LAUNCHERS: [&str; 20] = [

@@ -6,7 +6,7 @@ use crate::read::load::Loaded;
 use crate::shared::frame_index::FrameIndex;
 use crate::shared::json::{ReportCpu, ReportNative, ReportTimes};
 use crate::shared::native::threads::native_threads;
-use cpu_prof_core::profile::session::Process;
+use cpu_prof_session::model::Process;
 
 /// The sums of a process.
 pub(crate) struct ProcessSums<'a> {

@@ -2,7 +2,7 @@
 
 use crate::shared::frame_index::{FrameIndex, FrameKind};
 use crate::shared::json::ReportTimes;
-use cpu_prof_core::profile::session::Thread;
+use cpu_prof_session::model::Thread;
 
 /// Returns the sums of a thread's times.
 pub(crate) fn thread_times(thread: &Thread, index: &FrameIndex) -> ReportTimes {

@@ -12,10 +12,8 @@ use crate::shared::lines::LineCosts;
 use crate::shared::native::module::module_of;
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::package::is_loader;
-use cpu_prof_core::profile::session::Session;
-use cpu_prof_core::profile::session::thread_profile::{
-    NONE, NodeTimes, ProfileNode, ThreadProfile,
-};
+use cpu_prof_session::model::Session;
+use cpu_prof_session::model::thread_profile::{NONE, NodeTimes, ProfileNode, ThreadProfile};
 
 /// End of the names of V8's own functions.
 const OF_V8: &str = " of V8";

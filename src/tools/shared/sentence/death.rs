@@ -5,9 +5,9 @@ use rustc_hash::FxHashSet;
 use super::thresholds::{LAST_FUNCTION_PART, LAST_FUNCTION_US, NEARLY_ALWAYS};
 use crate::shared::frame_index::{FrameIndex, FrameKind};
 use cpu_prof_core::profile::package::is_built_in;
-use cpu_prof_core::profile::session::lists::steps::StepSpan;
-use cpu_prof_core::profile::session::thread_profile::{NONE, ThreadProfile};
-use cpu_prof_core::profile::session::{Process, Session};
+use cpu_prof_session::model::lists::steps::StepSpan;
+use cpu_prof_session::model::thread_profile::{NONE, ThreadProfile};
+use cpu_prof_session::model::{Process, Session};
 
 /// Signals by which a user or a parent ends a program on purpose.
 const ON_PURPOSE: [&str; 4] = ["SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"];

@@ -14,7 +14,7 @@ use crate::shared::process::cpu::{start_us, uses};
 use crate::shared::process::sums::ProcessSums;
 use crate::shared::process::times::sum_of_times;
 use crate::shared::session_costs::SessionCosts;
-use cpu_prof_core::profile::session::{Process, Session};
+use cpu_prof_session::model::{Process, Session};
 
 /// The facts about a run.
 pub(crate) struct Evidence<'a> {

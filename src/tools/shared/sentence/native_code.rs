@@ -7,7 +7,7 @@ use super::words;
 use crate::shared::frame_index::FrameIndex;
 use crate::shared::native::module::module_of;
 use cpu_prof_core::base::native_code::is_named;
-use cpu_prof_core::profile::session::Session;
+use cpu_prof_session::model::Session;
 
 /// The module and the function with most of the time of native code.
 #[derive(Debug, Clone, PartialEq, Eq)]

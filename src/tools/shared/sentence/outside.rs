@@ -6,7 +6,7 @@ use super::culprit::each_profile;
 use super::native_code::NativeCode;
 use super::thresholds::{MOST_OF_OUTSIDE, NOTABLE_OF_OUTSIDE};
 use crate::shared::frame_index::{FrameIndex, FrameKind};
-use cpu_prof_core::profile::session::Session;
+use cpu_prof_session::model::Session;
 
 /// What Node's native code works for, by starts of the names of its functions, and by the files of Node whose
 /// JavaScript calls the program then.

@@ -6,7 +6,7 @@ use super::labels::labelled;
 use super::thresholds::{GC_OF_KILLED, HARDLY_RESTED, NEARLY_ONE_CORE, STOPPED_PART, WITHOUT_CORE};
 use super::words;
 use super::work::{collector, work};
-use cpu_prof_core::profile::session::thread_profile::ThreadProfile;
+use cpu_prof_session::model::thread_profile::ThreadProfile;
 
 /// Returns the first sentence, of at most two lines; none where no rule holds.
 pub(crate) fn sentence(evidence: &Evidence<'_>) -> Option<String> {

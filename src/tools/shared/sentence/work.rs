@@ -13,7 +13,7 @@ use crate::shared::json::ReportCost;
 use crate::shared::native::module::module_of;
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::package::is_users;
-use cpu_prof_core::profile::session::Process;
+use cpu_prof_session::model::Process;
 
 /// `52 % of the work is garbage collection, mostly under buildTable (a.js:3).`
 pub(super) fn collector(evidence: &Evidence<'_>) -> Option<String> {
@@ -348,7 +348,7 @@ fn start_up(evidence: &Evidence<'_>) -> Option<String> {
 
 /// Returns the time of all stacks but idle ones, microseconds.
 fn own_work_us(process: &Process) -> u64 {
-    use cpu_prof_core::profile::frame_table::FrameTable;
+    use cpu_prof_session::model::frame_table::FrameTable;
     let nodes = process
         .threads
         .iter()

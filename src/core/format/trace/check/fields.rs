@@ -2,7 +2,7 @@
 
 use super::event_text::EventText;
 use super::problems::{Problems, Severity};
-use crate::format::trace::event::phase::PhaseKind;
+use crate::format::trace::phase::PhaseKind;
 
 /// Names of facts about processes and threads that a tool shows or uses.
 const METADATA: [&str; 10] = [

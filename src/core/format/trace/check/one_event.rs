@@ -6,8 +6,8 @@ use super::event_text::EventText;
 use super::fields::{fields, kind_of};
 use super::problems::{Problem, Problems, Severity};
 use crate::format::source_map::recorded::SCRIPT_SOURCE_MAP;
-use crate::format::trace::event::event_names::{COUNTERS, FRAMES, PROFILE_EVENTS, WHOLE_PROFILE};
-use crate::format::trace::event::phase::PhaseKind;
+use crate::format::trace::event_names::{COUNTERS, FRAMES, PROFILE_EVENTS, WHOLE_PROFILE};
+use crate::format::trace::phase::PhaseKind;
 use crate::format::trace::write::unrecorded::UNRECORDED_PROGRAMS;
 
 /// Returns whether readers find the profile, its threads or what belongs to them by an event of this name.

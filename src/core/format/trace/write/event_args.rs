@@ -10,9 +10,9 @@ use crate::profile::cpu_use::{NativeUse, UnrecordedPrograms};
 use crate::profile::ending::ProcessEnding;
 use crate::profile::gap::LostTime;
 use crate::profile::gc::{CollectionTotals, MemoryUse};
+use crate::profile::label_table::LabelSet;
+use crate::profile::met_condition::MetCondition;
 use crate::profile::position::SourcePosition;
-use crate::profile::session::label_table::LabelSet;
-use crate::profile::session::met_condition::MetCondition;
 
 /// `args`, in the shapes that DevTools reads.
 #[derive(Debug, serde::Serialize)]

@@ -7,10 +7,10 @@ use super::event_args::{Args, Data, TimingArgs};
 use super::events::Events;
 use super::thread::ThreadTrace;
 use super::timing::USER_TIMING;
-use crate::profile::session::met_condition::MetCondition;
+use crate::profile::met_condition::MetCondition;
 
 /// Start of the marks' names, by which readers recognise them.
-pub(crate) const CONDITION_MARK: &str = "cpu-prof: ";
+pub const CONDITION_MARK: &str = "cpu-prof: ";
 
 impl ThreadTrace {
     /// Adds the mark of a condition that was met at `time_us`.

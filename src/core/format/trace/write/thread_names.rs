@@ -5,7 +5,6 @@
 
 use super::event::{At, Event};
 use crate::base::native_thread::{UNNAMED, os_id};
-use crate::format::trace::event::head::EventHead;
 use crate::profile::label::{labelled, shortened};
 
 /// The name by which DevTools knows a main thread.
@@ -36,10 +35,10 @@ pub fn main_thread_as_worker(pid: u32, label: &str, mut write: impl FnMut(&Event
     write(&Event::thread_name(At { pid, tid: 0, ts: 0 }, label));
 }
 
-/// Returns whether an event of ours shows a main thread as a worker.
-pub fn is_as_worker(event: &[u8], head: &EventHead) -> bool {
-    head.name(event) == b"thread_name"
-        && head.ts(event) == Some(0)
+/// Returns whether an event of ours, with this name and time, shows a main thread as a worker.
+pub fn is_as_worker(event: &[u8], name: &[u8], ts: Option<i64>) -> bool {
+    name == b"thread_name"
+        && ts == Some(0)
         && !event.windows(PAGE_THREAD.len()).any(|part| part == PAGE_THREAD.as_bytes())
 }
 
@@ -55,19 +54,19 @@ fn write_name(
     }
 }
 
-/// Returns whether an event of ours names a thread by the label of its recording.
-pub fn is_labelled(event: &[u8], head: &EventHead) -> bool {
-    head.name(event) == b"thread_name" && head.ts(event) == Some(LABELLED_TS)
+/// Returns whether an event of ours with this name and time names a thread by the label of its recording.
+pub fn is_labelled(name: &[u8], ts: Option<i64>) -> bool {
+    name == b"thread_name" && ts == Some(LABELLED_TS)
 }
 
 /// Returns the label of a recording from a name of its thread at a time, if it is `name` with a label.
-pub(crate) fn label_after<'a>(name: &str, ts: i64, full_name: &'a str) -> Option<&'a str> {
+pub fn label_after<'a>(name: &str, ts: i64, full_name: &'a str) -> Option<&'a str> {
     let is_ours = ts == LABELLED_TS && !name.is_empty();
     is_ours.then(|| full_name.strip_prefix(name)?.strip_prefix(": ")).flatten()
 }
 
 /// Returns the name of a thread without the process's label.
-pub(crate) fn without_label<'a>(name: &'a str, label: &str) -> &'a str {
+pub fn without_label<'a>(name: &'a str, label: &str) -> &'a str {
     name.strip_prefix(label).and_then(|rest| rest.strip_prefix(" - ")).unwrap_or(name)
 }
 

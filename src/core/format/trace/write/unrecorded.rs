@@ -8,7 +8,7 @@ use crate::format::trace::lines::{FOOTER, SEPARATOR};
 use crate::profile::cpu_use::UnrecordedPrograms;
 
 /// The name of the event.
-pub(crate) const UNRECORDED_PROGRAMS: &str = "programs.unrecorded";
+pub const UNRECORDED_PROGRAMS: &str = "programs.unrecorded";
 
 /// Returns the end of a recording with the event before its last one, which has to stay the last; none for an end
 /// that no recording of ours has. The offset is that of the place where the new end begins, in bytes of `end`.

@@ -12,7 +12,7 @@ use super::super::symbols::{self, Isolate};
 use super::ring::{LabelRecord, LabelRing};
 use super::source::LabelSource;
 use cpu_prof_core::base::error::Error;
-use cpu_prof_core::profile::session::label_table::NO_LABELS;
+use cpu_prof_core::profile::label_table::NO_LABELS;
 
 /// `GCType::kGCTypeAll`
 const ALL: c_int = 0b1_1111;

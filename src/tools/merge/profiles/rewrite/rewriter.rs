@@ -9,14 +9,14 @@ use crate::merge::output::slice::OutputSlice;
 use crate::merge::output::trace::OutputTrace;
 use crate::merge::result::MergeError;
 use crate::read::label_filter::LabelFilter;
-use cpu_prof_core::format::deltas::{InOrder, deltas_or_even};
-use cpu_prof_core::format::label_json::AnnouncedLabels;
-use cpu_prof_core::format::node_json::NodeJson;
-use cpu_prof_core::format::trace::event::chunk_json::ChunkJson;
+use cpu_prof_core::profile::label_table::{LabelSet, LabelTable, NO_LABELS};
 use cpu_prof_core::profile::position::SourcePosition;
-use cpu_prof_core::profile::session::label_table::{LabelSet, LabelTable, NO_LABELS};
-use cpu_prof_core::profile::session::thinner::Thinner;
 use cpu_prof_core::profile::timeline::WrittenTimeline;
+use cpu_prof_session::formats::deltas::{InOrder, deltas_or_even};
+use cpu_prof_session::formats::label_json::AnnouncedLabels;
+use cpu_prof_session::formats::node_json::NodeJson;
+use cpu_prof_session::formats::trace::event::chunk_json::ChunkJson;
+use cpu_prof_session::model::thinner::Thinner;
 
 /// Rewrites the profile of one thread.
 pub(crate) struct ProfileRewriter {

@@ -7,11 +7,11 @@ use crate::merge::result::MergeError;
 use cpu_prof_core::format::trace::write::event::{At, Event, SAMPLES_PER_CHUNK};
 use cpu_prof_core::format::trace::write::event_args::{ChunkNode, ChunkSamples, ProfileChunk};
 use cpu_prof_core::format::trace::write::events::Events;
+use cpu_prof_core::profile::label_table::{LabelTable, NO_LABELS};
 use cpu_prof_core::profile::position::SourcePosition;
-use cpu_prof_core::profile::session::label_table::{LabelTable, NO_LABELS};
-use cpu_prof_core::profile::session::thinner::Thinned;
 use cpu_prof_core::profile::timeline::Timeline;
 use cpu_prof_core::profile::window::path_ids::NodeId;
+use cpu_prof_session::model::thinner::Thinned;
 
 use super::tree::{ROOT, RewrittenTree};
 

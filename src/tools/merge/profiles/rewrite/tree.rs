@@ -10,11 +10,11 @@ use serde_json::value::RawValue;
 use crate::read::filter::{StackFilter, StackMatch};
 use cpu_prof_core::base::numbering::{FxIndexSet, number_of};
 use cpu_prof_core::format::frame_json::{CallFrameJson, is_root, parse_frame};
-use cpu_prof_core::format::node_json::NodeJson;
 use cpu_prof_core::format::script_id::ScriptIdOffset;
 use cpu_prof_core::format::trace::write::event_args::ChunkNode;
 use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::window::path_ids::{NO_NODE, NodeId, PathIds, TreePath};
+use cpu_prof_session::formats::node_json::NodeJson;
 
 /// The id of the root, which is the first node. A sample of the root says that nothing was recorded
 /// until the next sample.

@@ -16,7 +16,7 @@ use self::shortened::shortened;
 use self::walk::{Link, walk};
 use super::activity::ProcessActivity;
 use cpu_prof_core::base::path_text::{below, with_slashes};
-use cpu_prof_core::profile::session::{Process, Session};
+use cpu_prof_session::model::{Process, Session};
 
 /// Part of the run that idle time at the end of a process needs for a part of its own, and time of a process
 /// beside its phases.

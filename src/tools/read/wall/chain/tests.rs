@@ -1,8 +1,8 @@
 //! Tests the chain on processes with known times.
 
 use super::*;
-use cpu_prof_core::profile::session::thread_profile::ThreadProfile;
-use cpu_prof_core::profile::session::{Clock, Thread};
+use cpu_prof_session::model::thread_profile::ThreadProfile;
+use cpu_prof_session::model::{Clock, Thread};
 
 /// A process: name, parent, start, end, and the times in which the process works.
 type Written<'a> = (&'a str, Option<usize>, i64, i64, &'a [(i64, i64)]);

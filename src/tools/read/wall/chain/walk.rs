@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 
 use super::super::activity::ProcessActivity;
 use cpu_prof_core::base::cold_sort::ColdSort;
-use cpu_prof_core::profile::session::{Process, Session};
+use cpu_prof_session::model::{Process, Session};
 
 /// Time by which a child's recorded end can be after the end of what waited for the child, microseconds.
 const TOLERANCE_US: i64 = 20_000;

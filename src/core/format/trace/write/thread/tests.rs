@@ -6,8 +6,8 @@ use super::*;
 use crate::base::native_code::BuildId;
 use crate::profile::ending::ProcessEnding;
 use crate::profile::frame::CallFrame;
+use crate::profile::label_table::LabelSet;
 use crate::profile::position::{PositionTicks, SourcePosition};
-use crate::profile::session::label_table::LabelSet;
 use crate::profile::window::call_tree::CallTree;
 use crate::testing::windows::made::{self, START_US, assert_golden, frame, ticks};
 

@@ -3,11 +3,11 @@
 use super::phase::Phase;
 use super::stretches::DoingOfFrames;
 use cpu_prof_core::base::cold_sort::ColdSort;
-use cpu_prof_core::profile::compilation::{
+use cpu_prof_session::model::compilation::{
     COMPILERS, CompilerSpan, RESOLVE, is_compiler, phase_below, without_config,
 };
-use cpu_prof_core::profile::frame_table::FrameTable;
-use cpu_prof_core::profile::session::{Process, Thread};
+use cpu_prof_session::model::frame_table::FrameTable;
+use cpu_prof_session::model::{Process, Thread};
 
 /// The phases that a chain tells apart. Files are found while others are parsed.
 const PHASES: [&str; 4] = ["parse", "bind", "check", "emit"];

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::phase::Phase;
 use cpu_prof_core::base::cold_sort::ColdSort;
-use cpu_prof_core::profile::session::Thread;
+use cpu_prof_session::model::Thread;
 
 /// Part of a process from which on a measure is that of the whole process, which says nothing.
 const WHOLE: f64 = 0.9;

@@ -17,7 +17,7 @@ use self::test_files::TestFiles;
 use self::workers::workers;
 use crate::read::wall::activity::ProcessActivity;
 use cpu_prof_core::base::cold_sort::ColdSort;
-use cpu_prof_core::profile::session::{Process, Session};
+use cpu_prof_session::model::{Process, Session};
 
 /// Finds the phases of a session's processes.
 pub(super) struct PhaseFinder {

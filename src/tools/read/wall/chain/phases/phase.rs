@@ -2,7 +2,7 @@
 
 use cpu_prof_core::base::path_text::{below, with_slashes};
 use cpu_prof_core::profile::label::shortened;
-use cpu_prof_core::profile::session::Process;
+use cpu_prof_session::model::Process;
 
 /// A time in which a process did one thing.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use super::phase::Phase;
 use cpu_prof_core::profile::frame::CallFrame;
-use cpu_prof_core::profile::frame_table::FrameTable;
 use cpu_prof_core::profile::package::{is_built_in, is_loader, package_of};
-use cpu_prof_core::profile::session::Thread;
+use cpu_prof_session::model::Thread;
+use cpu_prof_session::model::frame_table::FrameTable;
 
 /// Name of the phase.
 const START_UP: &str = "start-up";

@@ -1,8 +1,8 @@
 //! Times in which one thing was done, as far as samples tell.
 
 use cpu_prof_core::profile::frame::CallFrame;
-use cpu_prof_core::profile::frame_table::FrameTable;
-use cpu_prof_core::profile::session::Thread;
+use cpu_prof_session::model::Thread;
+use cpu_prof_session::model::frame_table::FrameTable;
 
 /// What was done at a time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

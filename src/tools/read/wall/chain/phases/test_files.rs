@@ -4,9 +4,9 @@ use super::phase::Phase;
 use super::stretches::DoingOfFrames;
 use cpu_prof_core::base::numbering::FxIndexSet;
 use cpu_prof_core::format::url::file_path;
-use cpu_prof_core::profile::frame_table::FrameTable;
 use cpu_prof_core::profile::package::{is_test, is_users, package_of};
-use cpu_prof_core::profile::session::{Process, Thread};
+use cpu_prof_session::model::frame_table::FrameTable;
+use cpu_prof_session::model::{Process, Thread};
 
 /// The test files of a session.
 pub(super) struct TestFiles {

@@ -7,7 +7,7 @@ use super::stretches::{Doing, Stretch, Stretches};
 use crate::read::wall::activity::ProcessActivity;
 use cpu_prof_core::base::native_thread::UNNAMED;
 use cpu_prof_core::base::numbering::FxIndexSet;
-use cpu_prof_core::profile::session::{Process, Thread};
+use cpu_prof_session::model::{Process, Thread};
 
 /// Part of a phase in which one of its workers works.
 const NOTABLE: f64 = 0.1;

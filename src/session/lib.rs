@@ -1,0 +1,4 @@
+//! What is read back: sessions, and the formats that hold them.
+
+pub mod formats;
+pub mod model;
