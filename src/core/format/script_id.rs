@@ -34,7 +34,7 @@ impl ScriptIdOffset {
     }
 
     /// Returns a script id with the offset. 0, which is no script, stays 0.
-    pub fn of_script(self, script_id: u32) -> u64 {
+    pub(crate) fn of_script(self, script_id: u32) -> u64 {
         match script_id {
             0 => 0,
             id => self.0 + u64::from(id),
@@ -43,7 +43,7 @@ impl ScriptIdOffset {
 }
 
 /// Writes a script id as a string, as the DevTools protocol has them.
-pub fn as_string<S: Serializer>(id: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn as_string<S: Serializer>(id: &u64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(id)
 }
 

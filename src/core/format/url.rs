@@ -59,7 +59,7 @@ pub fn frame_url(resource_name: &str, node_modules: NodeModules) -> String {
 
 /// Returns whether DevTools shows the function of a resource by itself, and neither folds it nor takes it
 /// for a state of V8 or a native function.
-pub fn is_unfolded(resource_name: &str, node_modules: NodeModules) -> bool {
+pub(crate) fn is_unfolded(resource_name: &str, node_modules: NodeModules) -> bool {
     let package = package_of(resource_name);
     let is_dependency = !is_built_in(package) && !is_users(package);
     is_users(package) || is_dependency && node_modules != NodeModules::Foldable

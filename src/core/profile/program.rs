@@ -66,7 +66,7 @@ impl Program {
     }
 
     /// Returns whether Node runs code of its command line, and no script.
-    pub fn is_eval(&self) -> bool {
+    pub(crate) fn is_eval(&self) -> bool {
         outside_text::runs_code(&self.exec_argv)
     }
 

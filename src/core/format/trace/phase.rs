@@ -86,7 +86,7 @@ impl PhaseKind {
     }
 
     /// Returns whether events of the phase need a name: an end closes the last start.
-    pub fn needs_name(self) -> bool {
+    pub(crate) fn needs_name(self) -> bool {
         !matches!(self, Self::End | Self::FlowStep | Self::FlowEnd)
     }
 }

@@ -27,7 +27,7 @@ impl Program {
     }
 
     /// Returns the label with that of a recording: `tsc: -p . [big file] (pid 4242)`.
-    pub fn url_label_with(&self, recording_label: Option<&str>) -> String {
+    pub(crate) fn url_label_with(&self, recording_label: Option<&str>) -> String {
         let label = self.url_label();
         match recording_label {
             Some(text) => insert_before_pid(&label, &bracketed(text)),

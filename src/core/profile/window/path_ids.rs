@@ -40,7 +40,7 @@ impl PathIds {
     }
 
     /// Returns the id of a path, if the path is known.
-    pub fn known_id(&self, path: TreePath) -> Option<NodeId> {
+    pub(crate) fn known_id(&self, path: TreePath) -> Option<NodeId> {
         self.ids.get(&path).copied()
     }
 
