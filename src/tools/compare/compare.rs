@@ -10,7 +10,6 @@ use super::noise::{Difference, RowValues, SPREAD_OF_WAITING, SPREAD_OF_WORK, dif
 use super::run_costs::{RunCosts, main_callers, read_runs};
 use crate::read::selection::Selection;
 use cpu_prof_core::base::cold_sort::ColdSort;
-use cpu_prof_core::profile::read_scope::ReadScope;
 
 /// Rows with less than this part of the work, on both sides, are not tested.
 const TESTED: f64 = 0.005;
@@ -55,14 +54,14 @@ pub(crate) fn compare(
     let mut inputs = [0, 0];
     let mut finds_leaves = [true, true];
     let (mut repaired, mut failed, mut notes) = (Vec::new(), Vec::new(), Vec::new());
-    let (items, runs) = read_runs(sides, &options.selection, ReadScope::LINES, |side, loaded| {
+    let (items, runs) = read_runs(sides, &options.selection, |side, loaded, _| {
         inputs[side] += loaded.inputs;
         finds_leaves[side] &= loaded.session.processes.iter().all(|process| process.finds_leaves);
-        repaired.extend(loaded.repaired);
-        failed.extend(loaded.failed);
-        for note in loaded.notes {
-            if !notes.contains(&note) {
-                notes.push(note);
+        repaired.extend_from_slice(&loaded.repaired);
+        failed.extend_from_slice(&loaded.failed);
+        for note in &loaded.notes {
+            if !notes.contains(note) {
+                notes.push(note.clone());
             }
         }
     })?;

@@ -8,13 +8,10 @@ use super::items::ComparedItem;
 use super::matching::matched;
 use super::run_costs::{function_item, read_runs, root};
 use crate::page::page::{PageSides, PathTime, page_of_sides};
-use crate::read::ancestry::parents;
 use crate::read::selection::Selection;
 use crate::shared::frame_index::{FrameIndex, FrameKind};
 use crate::shared::path_tree::PathTree;
-use crate::shared::process::launchers::{launchers, shown_profiles};
-use cpu_prof_core::profile::read_scope::ReadScope;
-use cpu_prof_session::model::Session;
+use crate::shared::process::session_view::SessionView;
 use cpu_prof_session::model::thread_profile::NodeTimes;
 
 /// Returns the data of a page that compares the runs of both sides, each a list of files and folders, as
@@ -26,9 +23,9 @@ pub(crate) fn page(
 ) -> Result<String, String> {
     let mut trees = SideTrees::default();
     let mut notes = Vec::new();
-    let (items, runs) = read_runs(sides, selection, ReadScope::LINES, |side, loaded| {
-        trees.add(&loaded.session, side);
-        notes.extend(loaded.notes);
+    let (items, runs) = read_runs(sides, selection, |side, loaded, view| {
+        trees.add(view, side);
+        notes.extend_from_slice(&loaded.notes);
     })?;
     notes.sort();
     notes.dedup();
@@ -62,7 +59,8 @@ struct SideTrees {
 
 impl SideTrees {
     /// Adds a run of a side: 0 for base, 1 for head.
-    fn add(&mut self, session: &Session, side: usize) {
+    fn add(&mut self, view: &SessionView<'_>, side: usize) {
+        let session = view.session;
         self.index.read(&session.frames);
         let root = root(session);
         root.clone_into(&mut self.cwd);
@@ -73,8 +71,7 @@ impl SideTrees {
                     .or_insert_with(|| function_item(function, &self.index, root));
             }
         }
-        let launchers = launchers(session, &parents(session));
-        for profile in shown_profiles(session, &launchers) {
+        for profile in view.shown_profiles() {
             profile.downward(|above, _, node| match self.index.kind(node.frame) {
                 FrameKind::Unrecorded => above,
                 kind => {

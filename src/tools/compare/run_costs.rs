@@ -6,7 +6,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::items::{ComparedItem, ItemKind, Items, Measure};
 use super::short_path::{short_command, short_path};
-use crate::read::ancestry::parents;
 use crate::read::load::Loaded;
 use crate::read::selection::Selection;
 use crate::shared::costs::WeightedTree;
@@ -15,7 +14,7 @@ use crate::shared::heap;
 use crate::shared::json::{ReportCost, ReportTimes, ms};
 use crate::shared::label_costs::LabelBy;
 use crate::shared::process::cpu::cpu_of_processes;
-use crate::shared::process::launchers::{launchers, shown_profiles};
+use crate::shared::process::session_view::SessionView;
 use crate::shared::process::times::{sum_of_times, thread_times};
 use crate::shared::session_costs::SessionCosts;
 use cpu_prof_core::profile::read_scope::ReadScope;
@@ -48,47 +47,45 @@ pub(super) struct RunCosts {
 }
 
 /// Reads the runs of both sides one after the other, so that one is in memory at a time. `take` gets
-/// the side, 0 for base and 1 for head, and the run. Returns all items, and the costs of the runs of
-/// each side.
+/// the side, 0 for base and 1 for head, the run, and its view. Returns all items, and the costs of the
+/// runs of each side.
 pub(super) fn read_runs(
     sides: [&[Vec<PathBuf>]; 2],
     selection: &Selection,
-    scope: ReadScope,
-    mut take: impl FnMut(usize, Loaded),
+    mut take: impl FnMut(usize, &Loaded, &SessionView<'_>),
 ) -> Result<(Items, [Vec<RunCosts>; 2]), String> {
     let mut items = Items::default();
     let mut costs = [Vec::new(), Vec::new()];
     for (side, runs) in sides.into_iter().enumerate() {
         for run in runs {
-            let loaded = selection.load(run, scope)?;
-            costs[side].push(run_costs(&loaded, &mut items));
-            take(side, loaded);
+            let loaded = selection.load(run, ReadScope::LINES)?;
+            let view = SessionView::of(&loaded.session);
+            costs[side].push(run_costs(&view, loaded.is_slice, &mut items));
+            take(side, &loaded, &view);
         }
     }
     Ok((items, costs))
 }
 
-/// Returns the costs of a run, and adds its items to `items`.
-fn run_costs(loaded: &Loaded, items: &mut Items) -> RunCosts {
-    let session = &loaded.session;
-    let index = FrameIndex::of(&session.frames);
-    let parents = parents(session);
+/// Returns the costs of a run, and adds its items to `items`. `is_slice` is whether time of the recordings was
+/// left out.
+fn run_costs(view: &SessionView<'_>, is_slice: bool, items: &mut Items) -> RunCosts {
+    let &SessionView { session, ref index, .. } = view;
     let mut run = RunCosts::default();
-    let times = add_totals(&mut run, loaded, &index, &parents, items);
+    let times = add_totals(&mut run, view, is_slice, items);
     run.interval_ms = interval_ms(session, times);
     let root = root(session);
     add_processes(&mut run, session, root, items);
 
     let least_us = (NOTABLE * times.work_us() as f64) as u64;
     let least_call_us = (NOTABLE_CALL * times.work_us() as f64) as u64;
-    let launchers = launchers(session, &parents);
     let is_code = index.code_functions();
     let mut callers = CallersOfBuiltIns::default();
-    let costs = SessionCosts::of(session, &launchers, &index);
+    let costs = SessionCosts::of(view);
     let mut calls = FxHashSet::default();
-    for profile in shown_profiles(session, &launchers) {
-        add_calls(&mut calls, profile, &WeightedTree::of(profile), &index, least_call_us);
-        add_callers(&mut callers, profile, &index, &is_code);
+    for profile in view.shown_profiles() {
+        add_calls(&mut calls, profile, &WeightedTree::of(profile), index, least_call_us);
+        add_callers(&mut callers, profile, index, &is_code);
     }
     let mut add = |item: ComparedItem, cost: ReportCost| {
         if cost.total_us < least_us {
@@ -102,7 +99,7 @@ fn run_costs(loaded: &Loaded, items: &mut Items) -> RunCosts {
     };
     let mut numbers: FxHashMap<usize, usize> = FxHashMap::default();
     for (function, cost) in costs.functions.known() {
-        if let Some(number) = add(function_item(function, &index, root), cost) {
+        if let Some(number) = add(function_item(function, index, root), cost) {
             numbers.insert(function, number);
         }
     }
@@ -135,17 +132,16 @@ fn run_costs(loaded: &Loaded, items: &mut Items) -> RunCosts {
 /// Adds the values of the whole run. Returns the times of all threads.
 fn add_totals(
     run: &mut RunCosts,
-    loaded: &Loaded,
-    index: &FrameIndex,
-    parents: &[Option<usize>],
+    view: &SessionView<'_>,
+    is_slice: bool,
     items: &mut Items,
 ) -> ReportTimes {
-    let session = &loaded.session;
+    let &SessionView { session, ref index, .. } = view;
     let threads = || session.processes.iter().flat_map(|process| &process.threads);
     let times = sum_of_times(threads().map(|thread| thread_times(thread, index)));
     let told: Option<u64> =
         threads().map(|thread| heap::collections(thread).map(|each| each.total_us)).sum();
-    let cpu = cpu_of_processes(loaded, parents).into_iter();
+    let cpu = cpu_of_processes(view, is_slice).into_iter();
     let cpu_us: Option<u64> = cpu.map(|cpu| Some(cpu?.javascript_us + cpu?.native_us)).sum();
     let memory = threads().filter_map(|thread| heap::memory(thread)?.rss_peak).max();
     let values = [

@@ -9,7 +9,7 @@ use super::work::{Work, paths};
 use crate::page::page as page_build;
 use crate::read::selection::Selection;
 use crate::report::page_lists::page_lists;
-use crate::shared::frame_index::FrameIndex;
+use crate::shared::process::session_view::SessionView;
 use cpu_prof_core::profile::read_scope::ReadScope;
 
 /// Reads files and folders for an HTML report. Returns the data of the page.
@@ -18,8 +18,8 @@ pub(crate) fn page(inputs: Vec<String>, selection: JsSelection) -> AsyncTask<Wor
     let selection = Selection::from(selection);
     Work::task(move || {
         let loaded = selection.load(&paths(inputs), ReadScope::ALL)?;
-        let index = FrameIndex::of(&loaded.session.frames);
-        let lists = page_lists(&loaded, &index).map_err(|error| error.to_string())?;
-        page_build::page(&loaded, &index, lists).map_err(|error| error.to_string())
+        let view = SessionView::of(&loaded.session);
+        let lists = page_lists(&view).map_err(|error| error.to_string())?;
+        page_build::page(&loaded, &view, lists).map_err(|error| error.to_string())
     })
 }

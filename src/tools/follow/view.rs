@@ -2,15 +2,13 @@
 
 use super::follower::Look;
 use super::json::{LiveFile, LiveFunction, LivePackage, LiveProcess, LiveThread, LiveView};
-use crate::read::ancestry::parents;
 use crate::shared::costs::{Costs, WeightedTree};
-use crate::shared::frame_index::{FrameIndex, SourceFile};
+use crate::shared::frame_index::SourceFile;
 use crate::shared::json::{ReportCost, ReportProgram};
 use crate::shared::label_costs::{LabelBy, LabelCosts};
 use crate::shared::process::cpu::cpu_of_processes;
-use crate::shared::process::launchers::{launchers, shown_profiles};
+use crate::shared::process::session_view::SessionView;
 use crate::shared::process::times::{sum_of_times, thread_times};
-use cpu_prof_session::model::Session;
 
 /// What the rows of a look are of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,12 +39,10 @@ impl RowKind {
 /// Returns a look as JSON, with the first `top` rows by self and by total time.
 pub(crate) fn view(look: &Look, kind: &RowKind, top: usize) -> serde_json::Result<String> {
     let Look { loaded, start_us, from_us, to_us, .. } = look;
-    let session = &loaded.session;
-    let index = FrameIndex::of(&session.frames);
-    let parents = parents(session);
-    let launchers = launchers(session, &parents);
-    let uses = cpu_of_processes(loaded, &parents);
-    let processes = session.processes.iter().zip(uses).zip(&launchers);
+    let view = SessionView::of(&loaded.session);
+    let SessionView { session, index, launchers, .. } = &view;
+    let uses = cpu_of_processes(&view, loaded.is_slice);
+    let processes = session.processes.iter().zip(uses).zip(launchers);
     let processes: Vec<LiveProcess<'_>> = processes
         .map(|((process, cpu), launcher)| LiveProcess {
             program: ReportProgram::of(process),
@@ -58,7 +54,7 @@ pub(crate) fn view(look: &Look, kind: &RowKind, top: usize) -> serde_json::Resul
                 .map(|thread| LiveThread {
                     thread_id: thread.id,
                     name: thread.full_name(),
-                    times: thread_times(thread, &index),
+                    times: thread_times(thread, index),
                     samples: thread.profiles.iter().map(|profile| profile.sample_count).sum(),
                 })
                 .collect(),
@@ -67,7 +63,7 @@ pub(crate) fn view(look: &Look, kind: &RowKind, top: usize) -> serde_json::Resul
     let threads = processes.iter().flat_map(|process| &process.threads);
     let totals = sum_of_times(threads.map(|thread| thread.times));
     let costs = |wanted: RowKind| match *kind == wanted {
-        true => costs_of(session, &launchers, &index, kind),
+        true => costs_of(&view, kind),
         false => Costs::default(),
     };
     let functions = rows(&costs(RowKind::Function), top, |function, cost| LiveFunction {
@@ -85,8 +81,8 @@ pub(crate) fn view(look: &Look, kind: &RowKind, top: usize) -> serde_json::Resul
     let label_costs;
     let labels = match kind {
         RowKind::Label(by) => {
-            label_costs = LabelCosts::of(session, &launchers, &index).by(by);
-            label_costs.iter().take(top).map(|of| of.row(by, &index).into()).collect()
+            label_costs = LabelCosts::of(&view).by(by);
+            label_costs.iter().take(top).map(|of| of.row(by, index).into()).collect()
         }
         _ => Vec::new(),
     };
@@ -108,9 +104,10 @@ pub(crate) fn view(look: &Look, kind: &RowKind, top: usize) -> serde_json::Resul
 }
 
 /// Returns the costs of all processes but launchers.
-fn costs_of(session: &Session, launchers: &[bool], index: &FrameIndex, kind: &RowKind) -> Costs {
+fn costs_of(view: &SessionView<'_>, kind: &RowKind) -> Costs {
+    let index = &view.index;
     let mut costs = Costs::default();
-    for profile in shown_profiles(session, launchers) {
+    for profile in view.shown_profiles() {
         WeightedTree::of(profile).add_to([&mut costs], |_, frame| {
             let function = index.function(frame)?;
             let file = index.functions[function].file;

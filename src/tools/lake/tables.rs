@@ -15,12 +15,11 @@ use super::rows::{self, LakeThread, functions, ids};
 use super::run_id::{hex, run_id};
 use super::run_start::RunStart;
 use super::stack_times::StackTimes;
-use crate::read::ancestry::parents;
 use crate::read::load::Loaded;
 use crate::read::selection::Selection;
 use crate::shared::frame_index::FrameIndex;
 use crate::shared::json::ms;
-use crate::shared::process::launchers::{launchers, shown_profiles};
+use crate::shared::process::session_view::SessionView;
 use crate::shared::process::times::{sum_of_times, thread_times};
 use crate::shared::session_costs::SessionCosts;
 use cpu_prof_core::base::system;
@@ -91,9 +90,10 @@ pub(super) fn write_tables(
     let Loaded { mut session, repaired, failed, mut notes, modified, .. } = loaded;
     // What the reading threads no longer need.
     system::trim_heap();
-    let index = FrameIndex::of(&session.frames);
-    let launchers = launchers(&session, &parents(&session));
-    let costs = SessionCosts::of(&session, &launchers, &index);
+    let view = SessionView::of(&session);
+    let costs = SessionCosts::of(&view);
+    let samples = samples_of_functions(&view);
+    let SessionView { index, launchers, .. } = view;
     let start = RunStart::of(&session, modified, now);
     let root = given.root();
     notes.extend_from_slice(&start.notes);
@@ -116,7 +116,6 @@ pub(super) fn write_tables(
     })?;
     let list = groups(&costs, &index, facts.busy_us);
     let groups = write(folder, GROUPS, |file| rows::write_groups(file, &facts, &list))?;
-    let samples = samples_of_functions(shown_profiles(&session, &launchers), &index);
     let of_functions =
         write(folder, FUNCTIONS, |file| rows::write_functions(file, &facts, &functions, &samples))?;
 
@@ -205,12 +204,10 @@ fn profiles(session: &Session) -> impl Iterator<Item = &ThreadProfile> {
 }
 
 /// Returns the counts of samples with each function on top, by the indices of functions.
-fn samples_of_functions<'a>(
-    profiles: impl Iterator<Item = &'a ThreadProfile>,
-    index: &FrameIndex,
-) -> Vec<u64> {
+fn samples_of_functions(view: &SessionView<'_>) -> Vec<u64> {
+    let index = &view.index;
     let mut samples = vec![0_u64; index.functions.len()];
-    for profile in profiles {
+    for profile in view.shown_profiles() {
         let mut add = |node: u32, count: u64| {
             let node = profile.nodes.get(node as usize);
             if let Some(function) = node.and_then(|node| index.function(node.frame)) {

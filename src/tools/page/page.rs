@@ -5,7 +5,6 @@ use serde_json::{Map, Value};
 use super::json::{Page, PageLeaves, PageOwners, PageProcess, PageSeries, PageThread, PageTree};
 use super::series::{most_of_one, series};
 use super::tables::{STATES, Tables};
-use crate::read::ancestry::parents;
 use crate::read::load::Loaded;
 use crate::read::originals::source_lines::SourceLines;
 use crate::shared::frame_index::{FrameIndex, FrameKind};
@@ -13,7 +12,7 @@ use crate::shared::json::{ReportChainPart, ReportProgram, ReportTimes, ReportWal
 use crate::shared::met_conditions::met_conditions;
 use crate::shared::owner::finder::OwnerFinder;
 use crate::shared::path_tree::{KnownPaths, PathTree};
-use crate::shared::process::launchers::launchers;
+use crate::shared::process::session_view::SessionView;
 use crate::shared::process::sums::{ProcessSums, process_sums};
 use crate::shared::samples::{PageSample, SampleSpan, spans};
 use crate::shared::sentence::{Evidence, sentence};
@@ -27,15 +26,13 @@ use cpu_prof_session::model::{Process, Session, Thread};
 /// Spans that a page can hold: a browser opens them within two seconds.
 const MAX_SPANS: usize = 500_000;
 
-/// Returns the data as JSON. `index` is that of the session's frames, `lists` are those of the report that the page shows too.
+/// Returns the data as JSON. `view` is that of the session, `lists` are those of the report that the page shows too.
 pub(crate) fn page(
     loaded: &Loaded,
-    index: &FrameIndex,
+    view: &SessionView<'_>,
     lists: Map<String, Value>,
 ) -> serde_json::Result<String> {
-    let session = &loaded.session;
-    let parents = parents(session);
-    let launchers = launchers(session, &parents);
+    let SessionView { session, index, launchers, .. } = view;
     let thinned_to_us = interval_for(session, index);
     let mut paths = PagePaths {
         index,
@@ -44,30 +41,25 @@ pub(crate) fn page(
         labels: FxIndexSet::from_iter([NO_LABELS]),
     };
     let mut processes = Vec::with_capacity(session.processes.len());
-    let sums = process_sums(loaded, &parents, index);
+    let sums = process_sums(view, loaded.is_slice);
     let (most, mut texts) = (most_of_one(session.processes.len()), FxIndexSet::default());
-    for ((process, launcher), sums) in session.processes.iter().zip(&launchers).zip(&sums) {
+    for ((process, launcher), sums) in session.processes.iter().zip(launchers).zip(&sums) {
         let clock_us = session.clock(process).start_us;
         let series = series(process, clock_us, most, &mut texts);
         let page = paths.process((process, sums), *launcher, clock_us, thinned_to_us);
         processes.push(PageProcess { series, ..page });
     }
-    let costs = SessionCosts::of(session, &launchers, index);
+    let costs = SessionCosts::of(view);
     let chain = loaded.wall.iter().flat_map(|(_, chain)| chain).map(ReportChainPart::of);
+    let wall = loaded.wall.as_ref().map(|(wall, _)| wall);
+    let evidence = Evidence::of(view, wall, &costs, &sums, &mut SourceLines::default());
     let page = Page {
         duration_us: session.length_us(),
-        title: first_process(session, &parents).map(|process| process.command.as_str()),
-        sentence: sentence(&Evidence::of(
-            loaded,
-            &launchers,
-            index,
-            &costs,
-            &sums,
-            &mut SourceLines::default(),
-        )),
+        title: first_process(view).map(|process| process.command.as_str()),
+        sentence: sentence(&evidence),
         conditions: met_conditions(session),
         chain: chain.collect(),
-        wall: loaded.wall.as_ref().map(|(wall, _)| ReportWall::of(wall)),
+        wall: wall.map(ReportWall::of),
         texts: texts.into_iter().collect(),
         processes,
         notes: &loaded.notes,
@@ -80,8 +72,8 @@ pub(crate) fn page(
 }
 
 /// Returns the process that a page is named for: the first that runs under no other.
-fn first_process<'a>(session: &'a Session, parents: &[Option<usize>]) -> Option<&'a Process> {
-    let mut processes = session.processes.iter().zip(parents);
+fn first_process<'a>(view: &SessionView<'a>) -> Option<&'a Process> {
+    let mut processes = view.session.processes.iter().zip(&view.parents);
     processes.find(|(_, parent)| parent.is_none()).map(|(process, _)| process)
 }
 

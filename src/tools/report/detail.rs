@@ -8,10 +8,11 @@ use super::json::{ReportCall, ReportDetail, ReportProcessTime, ReportTime};
 use crate::shared::costs::WeightedTree;
 use crate::shared::frame_index::{FrameIndex, SourceFunction};
 use crate::shared::lines::LineCosts;
+use crate::shared::process::session_view::SessionView;
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::base::path_text::as_in_place;
+use cpu_prof_session::model::Process;
 use cpu_prof_session::model::thread_profile::{NONE, ThreadProfile};
-use cpu_prof_session::model::{Process, Session};
 
 /// Functions of a report that match one text.
 const MAX_DETAILS: usize = 3;
@@ -31,33 +32,23 @@ struct FunctionTimes {
 
 /// Returns the functions that a text means, the one with the most time first: those of this name, or
 /// else those with the text in their name or in their `path:line`.
-pub(super) fn details<'a>(
-    wanted: &str,
-    session: &'a Session,
-    launchers: &[bool],
-    index: &'a FrameIndex,
-) -> Vec<ReportDetail<'a>> {
-    let mut found: Vec<_> = matching(wanted, index)
+pub(super) fn details<'a>(wanted: &str, view: &'a SessionView<'_>) -> Vec<ReportDetail<'a>> {
+    let mut found: Vec<_> = matching(wanted, &view.index)
         .into_iter()
-        .map(|function| (function, FunctionTimes::of(function, session, launchers, index)))
+        .map(|function| (function, FunctionTimes::of(function, view)))
         .filter(|(_, times)| times.all.total_us > 0)
         .collect();
     found.cold_sort_by_key(|(function, times)| (Reverse(times.all.total_us), *function));
     found.truncate(MAX_DETAILS);
-    found.into_iter().map(|(function, times)| times.detail(function, session, index)).collect()
+    found.into_iter().map(|(function, times)| times.detail(function, view)).collect()
 }
 
 /// Returns these functions in their order.
 pub(super) fn details_of<'a>(
     functions: &[usize],
-    session: &'a Session,
-    launchers: &[bool],
-    index: &'a FrameIndex,
+    view: &'a SessionView<'_>,
 ) -> Vec<ReportDetail<'a>> {
-    let of = |function: &usize| {
-        let times = FunctionTimes::of(*function, session, launchers, index);
-        times.detail(*function, session, index)
-    };
+    let of = |function: &usize| FunctionTimes::of(*function, view).detail(*function, view);
     functions.iter().map(of).collect()
 }
 
@@ -89,13 +80,12 @@ fn matching(wanted: &str, index: &FrameIndex) -> Vec<usize> {
 }
 
 impl FunctionTimes {
-    fn of(wanted: usize, session: &Session, launchers: &[bool], index: &FrameIndex) -> Self {
+    fn of(wanted: usize, view: &SessionView<'_>) -> Self {
         let mut times = Self::default();
-        let processes = session.processes.iter().zip(launchers).enumerate();
-        for (number, (process, _)) in processes.filter(|(_, (_, is_launcher))| !**is_launcher) {
+        for (number, process) in view.shown() {
             let profiles = process.threads.iter().flat_map(|thread| &thread.profiles);
             let before = times.all;
-            profiles.for_each(|profile| times.add(wanted, profile, index));
+            profiles.for_each(|profile| times.add(wanted, profile, &view.index));
             let of_process = ReportTime {
                 self_us: times.all.self_us - before.self_us,
                 total_us: times.all.total_us - before.total_us,
@@ -139,12 +129,8 @@ impl FunctionTimes {
         }
     }
 
-    fn detail<'a>(
-        self,
-        number: usize,
-        session: &'a Session,
-        index: &'a FrameIndex,
-    ) -> ReportDetail<'a> {
+    fn detail<'a>(self, number: usize, view: &'a SessionView<'_>) -> ReportDetail<'a> {
+        let &SessionView { session, ref index, .. } = view;
         let mut lines = LineCosts::default();
         for thread in session.processes.iter().flat_map(|process| &process.threads) {
             for profile in &thread.profiles {

@@ -11,8 +11,7 @@ use super::tree::branches;
 use crate::shared::frame_index::FrameIndex;
 use crate::shared::json::ms;
 use crate::shared::path_tree::PathTree;
-use crate::shared::process::launchers::shown_profiles;
-use cpu_prof_session::model::Session;
+use crate::shared::process::session_view::SessionView;
 use cpu_prof_session::model::thread_profile::{NONE, ThreadProfile};
 
 /// Part of the whole time that a module needs.
@@ -65,13 +64,10 @@ enum Runner {
 }
 
 /// Returns the modules of all threads but those of launchers, the longest first.
-pub(super) fn imports<'a>(
-    session: &Session,
-    launchers: &[bool],
-    index: &'a FrameIndex,
-) -> Vec<ReportImport<'a>> {
+pub(super) fn imports<'a>(view: &'a SessionView<'_>) -> Vec<ReportImport<'a>> {
+    let index = &view.index;
     let mut imports = Imports::default();
-    for profile in shown_profiles(session, launchers) {
+    for profile in view.shown_profiles() {
         imports.add(profile, index);
     }
     let mut paths: Vec<_> = imports.0.list().map(|(above, file, us)| (above, file, *us)).collect();
@@ -179,7 +175,7 @@ mod tests {
     use cpu_prof_core::profile::position::SourcePosition;
     use cpu_prof_core::profile::read_scope::ReadScope;
     use cpu_prof_session::model::builder::ProfileBuilder;
-    use cpu_prof_session::model::{Process, Thread};
+    use cpu_prof_session::model::{Process, Session, Thread};
 
     /// Returns file, load, run and total of each module, with its level, for stacks of a millisecond.
     fn found(stacks: &[&[(&str, &str)]]) -> Vec<(usize, String, u64, u64, u64)> {
@@ -203,9 +199,8 @@ mod tests {
         let profiles = vec![builder.finish()];
         let threads = vec![Thread { profiles, ..Thread::default() }];
         session.processes.push(Process { threads, ..Process::default() });
-        let index = FrameIndex::of(&session.frames);
         let mut rows = Vec::new();
-        flatten(&imports(&session, &[false], &index), 0, &mut rows);
+        flatten(&imports(&SessionView::of(&session)), 0, &mut rows);
         rows
     }
 

@@ -9,10 +9,10 @@ use rustc_hash::FxBuildHasher;
 
 use super::json::{ReportCheckedFile, ReportPart, ReportProject};
 use super::typescript::{CompilerWork, work_of_nodes};
-use crate::read::load::Loaded;
 use crate::shared::frame_index::{FrameIndex, FrameKind};
-use crate::shared::process::cpu::cpu_of_processes;
 use crate::shared::process::launchers::stem;
+use crate::shared::process::session_view::SessionView;
+use crate::shared::process::sums::ProcessSums;
 use crate::shared::samples::{SampleSpan, spans};
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::base::path_text::{ancestors, is_local_file, is_windows, with_slashes};
@@ -42,22 +42,18 @@ struct ProjectWork {
 /// From a moment on, the project and the file that the compiler works on.
 type Change<'a> = (i64, &'a str, Option<&'a str>);
 
-/// Returns the projects with the most work first; `top` files of each.
+/// Returns the projects with the most work first; `top` files of each. `sums` are those of the processes.
 pub(super) fn projects(
-    loaded: &Loaded,
-    launchers: &[bool],
-    parents: &[Option<usize>],
-    index: &FrameIndex,
+    view: &SessionView<'_>,
+    sums: &[ProcessSums<'_>],
     top: usize,
 ) -> Vec<ReportProject> {
     let mut projects: Map<String, ProjectWork> = Map::default();
-    let cpu = cpu_of_processes(loaded, parents);
-    let all = loaded.session.processes.iter().zip(launchers).zip(cpu);
-    for ((process, _), cpu) in all.filter(|((_, is_launcher), _)| !**is_launcher) {
+    for (number, process) in view.shown() {
         let own = project_of(process);
         let mut seen: Vec<usize> = Vec::new();
         for profile in process.threads.iter().flat_map(|thread| &thread.profiles) {
-            each_work(profile, &own, index, |path, us, work, file| {
+            each_work(profile, &own, &view.index, |path, us, work, file| {
                 let entry = projects.entry(path.to_owned());
                 let number = entry.index();
                 if !seen.contains(&number) {
@@ -66,7 +62,7 @@ pub(super) fn projects(
                 entry.or_default().add(us, work, file);
             });
         }
-        let cpu_us = cpu.map(|cpu| {
+        let cpu_us = sums[number].cpu.map(|cpu| {
             let others_us = cpu.others_us.unwrap_or_default();
             cpu.javascript_us.saturating_add(cpu.native_us).saturating_add(others_us)
         });
@@ -236,13 +232,13 @@ fn resolved(folder: &str, path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::ancestry::parents;
+    use crate::shared::process::sums::process_sums;
     use cpu_prof_core::profile::frame::CallFrame;
     use cpu_prof_core::profile::position::SourcePosition;
     use cpu_prof_core::profile::read_scope::ReadScope;
-    use cpu_prof_session::model::Thread;
     use cpu_prof_session::model::builder::ProfileBuilder;
     use cpu_prof_session::model::compilation::CompilerSpan;
+    use cpu_prof_session::model::{Session, Thread};
 
     const TSC: &str = "file:///t/node_modules/typescript/lib/_tsc.js";
 
@@ -252,7 +248,7 @@ mod tests {
     }
 
     /// Adds a process whose stacks last ten milliseconds each.
-    fn add(loaded: &mut Loaded, process: Process, stacks: &[&[&str]], spans: &[CompilerSpan]) {
+    fn add(session: &mut Session, process: Process, stacks: &[&[&str]], spans: &[CompilerSpan]) {
         let mut builder = ProfileBuilder::new(0, ReadScope::ALL);
         let mut ids = 0;
         for stack in stacks {
@@ -268,7 +264,7 @@ mod tests {
                     },
                 };
                 ids += 1;
-                builder.announce(ids, parent, loaded.session.frames.number(frame));
+                builder.announce(ids, parent, session.frames.number(frame));
                 parent = Some(ids);
             }
             builder.sample(
@@ -280,7 +276,7 @@ mod tests {
         builder.extend_to(10_000 * stacks.len() as i64);
         let profile = ThreadProfile { compiler_spans: spans.to_vec(), ..builder.finish() };
         let threads = vec![Thread { profiles: vec![profile], ..Thread::default() }];
-        loaded.session.processes.push(Process { threads, ..process });
+        session.processes.push(Process { threads, ..process });
     }
 
     fn span(ms: (i64, i64), project: &str, file: Option<&str>) -> CompilerSpan {
@@ -288,10 +284,9 @@ mod tests {
         CompilerSpan { start_us, end_us, project: project.into(), file: file.map(str::to_owned) }
     }
 
-    fn found(loaded: &Loaded) -> Vec<ReportProject> {
-        let parents = parents(&loaded.session);
-        let launchers = vec![false; loaded.session.processes.len()];
-        projects(loaded, &launchers, &parents, &FrameIndex::of(&loaded.session.frames), 10)
+    fn found(session: &Session) -> Vec<ReportProject> {
+        let view = SessionView::of(session);
+        projects(&view, &process_sums(&view, false), 10)
     }
 
     fn listed(parts: &[ReportPart]) -> Vec<(&str, u64)> {
@@ -300,7 +295,7 @@ mod tests {
 
     #[test]
     fn a_build_is_split_into_projects_and_files() {
-        let mut loaded = Loaded::default();
+        let mut session = Session::default();
         let check = ["checkSourceFile", "checkVariableDeclaration"];
         let call = ["checkSourceFile", "checkVariableDeclaration", "checkCallExpression"];
         let stacks: &[&[&str]] = &[
@@ -322,8 +317,8 @@ mod tests {
             span((60, 60), "/r/b/tsconfig.json", None),
             span((70, 80), "/r/b/tsconfig.json", Some("/r/b/3.ts")),
         ];
-        add(&mut loaded, process("tsc -b", "/no/such/folder"), stacks, &spans);
-        let found = found(&loaded);
+        add(&mut session, process("tsc -b", "/no/such/folder"), stacks, &spans);
+        let found = found(&session);
         let times: Vec<_> =
             found.iter().map(|row| (&*row.path, row.total_us / 1000, row.processes)).collect();
         assert_eq!(times, [("/r/a", 50, 1), ("/r/b", 20, 1), ("/no/such/folder", 10, 1)]);
@@ -346,12 +341,12 @@ mod tests {
 
     #[test]
     fn processes_of_a_project_are_summed() {
-        let mut loaded = Loaded::default();
+        let mut session = Session::default();
         let stacks: &[&[&str]] = &[&["executeCommandLine"], &["(idle)"]];
-        add(&mut loaded, process("tsc -p packages/a", "/no/r"), stacks, &[]);
-        add(&mut loaded, process("eslint src", "/no/r/packages/a"), stacks, &[]);
-        add(&mut loaded, process("eslint src", "/no/r/packages/b"), stacks, &[]);
-        let found = found(&loaded);
+        add(&mut session, process("tsc -p packages/a", "/no/r"), stacks, &[]);
+        add(&mut session, process("eslint src", "/no/r/packages/a"), stacks, &[]);
+        add(&mut session, process("eslint src", "/no/r/packages/b"), stacks, &[]);
+        let found = found(&session);
         let rows: Vec<_> = found
             .iter()
             .map(|row| (&*row.path, row.processes, row.total_us / 1000, row.cpu_us))

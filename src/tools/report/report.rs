@@ -12,12 +12,11 @@ use super::scripts::scripts;
 use super::stalls::stalls;
 use super::tree::tree;
 use super::user_files::own_files;
-use crate::read::ancestry::parents;
 use crate::read::load::Loaded;
 use crate::read::originals::source_lines::SourceLines;
 use crate::shared::built_ins::built_ins;
 use crate::shared::costs::Costs;
-use crate::shared::frame_index::{FrameIndex, SourceFile};
+use crate::shared::frame_index::SourceFile;
 use crate::shared::heap;
 use crate::shared::in_flight::in_flight;
 use crate::shared::json::{
@@ -27,7 +26,7 @@ use crate::shared::label_costs::LabelBy;
 use crate::shared::lines::LineCosts;
 use crate::shared::met_conditions::met_conditions;
 use crate::shared::process::cpu::counted_us;
-use crate::shared::process::launchers::{launchers, shown_profiles};
+use crate::shared::process::session_view::SessionView;
 use crate::shared::process::sums::{ProcessSums, process_sums};
 use crate::shared::process::times::sum_of_times;
 use crate::shared::sentence::{Evidence, sentence};
@@ -77,37 +76,34 @@ fn unrecorded(process: &Process, cpu: Option<ReportCpu>) -> Option<ReportUnrecor
 pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Result<String> {
     let ReportOptions { top, function, details: count, .. } = options;
     let top = *top;
-    let session = &loaded.session;
-    let index = FrameIndex::of(&session.frames);
-    let parents = parents(session);
-    let launchers = launchers(session, &parents);
-    let costs = SessionCosts::of(session, &launchers, &index);
-    let modules = modules(session, &launchers);
+    let view = SessionView::of(&loaded.session);
+    let SessionView { session, index, launchers, .. } = &view;
+    let costs = SessionCosts::of(&view);
+    let modules = modules(&view);
     let mut lines = LineCosts::default();
-    for profile in shown_profiles(session, &launchers) {
-        lines.add(profile, &index, |_| true);
+    for profile in view.shown_profiles() {
+        lines.add(profile, index, |_| true);
     }
     let details = match function {
-        Some(wanted) => Some(details(wanted, session, &launchers, &index)),
+        Some(wanted) => Some(details(wanted, &view)),
         None if *count > 0 => {
             let hottest: Vec<usize> =
                 costs.functions.top(*count).take(*count).map(|(function, _)| function).collect();
-            Some(details_of(&hottest, session, &launchers, &index))
+            Some(details_of(&hottest, &view))
         }
         None => None,
     };
     let by_self = costs.functions.top(top).map(|(function, cost)| (function, cost.self_us));
     let mut sources = SourceLines::default();
-    let mut built_ins = built_ins(by_self, &lines, &index, &mut sources);
-    let tree = options.has_tree.then(|| tree(session, &launchers, &index));
-    let imports = options.has_imports.then(|| imports(session, &launchers, &index));
-    let projects =
-        options.has_projects.then(|| projects(loaded, &launchers, &parents, &index, top));
-    let stalls = options.stalls_us.map(|least_us| stalls(session, &index, least_us, top));
-    let mut own_files = own_files(session, &index).into_iter();
-    let sums = process_sums(loaded, &parents, &index);
+    let mut built_ins = built_ins(by_self, &lines, index, &mut sources);
+    let tree = options.has_tree.then(|| tree(&view));
+    let imports = options.has_imports.then(|| imports(&view));
+    let sums = process_sums(&view, loaded.is_slice);
+    let projects = options.has_projects.then(|| projects(&view, &sums, top));
+    let stalls = options.stalls_us.map(|least_us| stalls(&view, least_us, top));
+    let mut own_files = own_files(&view).into_iter();
     let shown = session.processes.iter().zip(&sums);
-    let processes = shown.zip(&launchers).map(|((process, sums), launcher)| {
+    let processes = shown.zip(launchers).map(|((process, sums), launcher)| {
         let clock_us = session.clock(process).start_us;
         let thread_report = |(thread, times): (_, &ReportTimes)| ReportThread {
             own_file: own_files.next().flatten(),
@@ -127,7 +123,8 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
         }
     });
     let processes: Vec<_> = processes.collect();
-    let evidence = Evidence::of(loaded, &launchers, &index, &costs, &sums, &mut sources);
+    let wall = loaded.wall.as_ref().map(|(wall, _)| wall);
+    let evidence = Evidence::of(&view, wall, &costs, &sums, &mut sources);
     let program_us = Some(evidence.program_us()).filter(|us| *us > 0);
     let sentence = sentence(&evidence);
     let label_keys = costs.labels.keys();
@@ -136,7 +133,7 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
     let mut labels = costs.labels.by(&by_label);
     labels.truncate(top);
     let totals = sum_of_times(sums.iter().map(ProcessSums::times));
-    let scripts = scripts(session, &parents, &launchers, &index);
+    let scripts = scripts(&view);
     serde_json::to_string(&Report {
         version: 2,
         sentence,
@@ -144,7 +141,7 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
         duration_ms: to_ms(session.length_us()),
         totals,
         program_us,
-        wall: loaded.wall.as_ref().map(|(wall, _)| ReportWall::of(wall)),
+        wall: wall.map(ReportWall::of),
         chain: loaded.wall.iter().flat_map(|(_, chain)| chain).map(ReportChainPart::of).collect(),
         processes,
         functions: rows(&costs.functions, top, |function, trunk, cost| ReportFunction {
@@ -153,7 +150,7 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
             cost,
             built_ins: built_ins.remove(&function).unwrap_or_default(),
         }),
-        lines: lines.top(&index, top),
+        lines: lines.top(index, top),
         files: rows(&costs.files, top, |file, trunk, cost| {
             let SourceFile { path, package, .. } = &index.files[file];
             ReportFile { file: path, package: &index.packages[*package], trunk, cost }
@@ -167,7 +164,7 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
             cost,
         }),
         owners: costs.owners.top(top),
-        labels: labels.iter().map(|of| of.row(&by_label, &index)).collect(),
+        labels: labels.iter().map(|of| of.row(&by_label, index)).collect(),
         label_keys: &label_keys,
         label_key: match &by_label {
             LabelBy::Key(key) => Some(key),

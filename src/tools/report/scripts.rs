@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 
 use super::json::ReportScript;
-use crate::shared::frame_index::FrameIndex;
 use crate::shared::process::launchers::{WORK, stem};
+use crate::shared::process::session_view::SessionView;
 use crate::shared::process::times::thread_times;
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::base::numbering::FxIndexSet;
-use cpu_prof_session::model::{Process, Session};
+use cpu_prof_session::model::Process;
 
 /// Commands of a package manager that run a script of this name.
 const SCRIPTS: [&str; 5] = ["test", "start", "stop", "restart", "build"];
@@ -18,21 +18,14 @@ const RUN: [&str; 3] = ["run", "run-script", "rum"];
 const MANAGERS: [&str; 6] = ["npm", "npm-cli", "pnpm", "yarn", "yarnpkg", "bun"];
 
 /// Returns the scripts with the most work first. A process works for the nearest script above.
-/// `parents` are the indices of the recorded processes above.
-pub(super) fn scripts<'a>(
-    session: &'a Session,
-    parents: &[Option<usize>],
-    launchers: &[bool],
-    index: &FrameIndex,
-) -> Vec<ReportScript<'a>> {
+pub(super) fn scripts<'a>(view: &SessionView<'a>) -> Vec<ReportScript<'a>> {
     let mut names = FxIndexSet::default();
     let mut work: Vec<(u64, usize)> = Vec::new();
-    let processes = session.processes.iter().zip(launchers).enumerate();
-    for (number, (process, _)) in processes.filter(|(_, (_, is_launcher))| !**is_launcher) {
-        let Some(script) = script_above(session, parents, number) else { continue };
+    for (number, process) in view.shown() {
+        let Some(script) = script_above(view, number) else { continue };
         let script = names.insert_full(script).0;
         work.resize(names.len(), (0, 0));
-        let of_thread = |thread| thread_times(thread, index).work_us();
+        let of_thread = |thread| thread_times(thread, &view.index).work_us();
         work[script].0 += process.threads.iter().map(of_thread).sum::<u64>();
         work[script].1 += 1;
     }
@@ -46,15 +39,15 @@ pub(super) fn scripts<'a>(
 
 /// Returns the name and the folder of the nearest script that a process runs for.
 fn script_above<'a>(
-    session: &'a Session,
-    parents: &[Option<usize>],
+    view: &SessionView<'a>,
     mut number: usize,
 ) -> Option<(&'a str, Option<&'a str>)> {
+    let processes = &view.session.processes;
     // Parents start earlier, so this ends. A limit guards against files that say otherwise.
-    for _ in 0..session.processes.len() {
-        let above = parents[number]?;
-        if let Some(name) = script_of(&session.processes[above]) {
-            return Some((name, session.processes[number].cwd.as_deref()));
+    for _ in 0..processes.len() {
+        let above = view.parents[number]?;
+        if let Some(name) = script_of(&processes[above]) {
+            return Some((name, processes[number].cwd.as_deref()));
         }
         number = above;
     }
@@ -104,7 +97,7 @@ fn target<'a>(words: &[&'a str]) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shared::process::launchers::launchers;
+    use cpu_prof_session::model::Session;
 
     fn process(command: &str, cwd: &str) -> Process {
         let name = command.split(' ').next().unwrap().to_owned();
@@ -114,8 +107,7 @@ mod tests {
 
     /// Returns the scripts of processes without any work.
     fn found<'a>(session: &'a Session, parents: &[Option<usize>]) -> Vec<ReportScript<'a>> {
-        let launchers = launchers(session, parents);
-        scripts(session, parents, &launchers, &FrameIndex::of(&session.frames))
+        scripts(&SessionView::with_parents(session, parents.to_vec()))
     }
 
     #[test]

@@ -7,11 +7,12 @@ use rustc_hash::FxHashMap;
 use super::json::{ReportCall, ReportStall};
 use crate::shared::frame_index::{FrameIndex, FrameKind};
 use crate::shared::json::ms;
+use crate::shared::process::session_view::SessionView;
 use crate::shared::samples::{SampleSpan, spans};
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::off_core::OffCore;
 use cpu_prof_session::model::thread_profile::{NONE, ProfileNode, ThreadProfile};
-use cpu_prof_session::model::{Process, Session, Thread};
+use cpu_prof_session::model::{Process, Thread};
 
 /// Part of a stall that a function needs to be on the heaviest stack.
 const MOST: f64 = 0.5;
@@ -33,11 +34,11 @@ struct Burst {
 
 /// Returns the longest times without idle samples, of `least_us` or more, the longest first.
 pub(super) fn stalls<'a>(
-    session: &'a Session,
-    index: &'a FrameIndex,
+    view: &'a SessionView<'_>,
     least_us: u64,
     top: usize,
 ) -> Vec<ReportStall<'a>> {
+    let &SessionView { session, ref index, .. } = view;
     let mut list = Vec::new();
     for process in &session.processes {
         for thread in &process.threads {
@@ -132,8 +133,8 @@ mod tests {
     use cpu_prof_core::profile::frame::CallFrame;
     use cpu_prof_core::profile::position::SourcePosition;
     use cpu_prof_core::profile::read_scope::ReadScope;
-    use cpu_prof_session::model::Clock;
     use cpu_prof_session::model::builder::ProfileBuilder;
+    use cpu_prof_session::model::{Clock, Session};
 
     /// Returns a session of one thread with stacks of ten milliseconds each.
     fn session(stacks: &[&[&str]]) -> Session {
@@ -187,8 +188,8 @@ mod tests {
             &["serve", "parse"],
             &["(idle)"],
         ]);
-        let index = FrameIndex::of(&session.frames);
-        let found = stalls(&session, &index, 10_000, 10);
+        let view = SessionView::of(&session);
+        let found = stalls(&view, 10_000, 10);
         assert_eq!(found.len(), 3);
         let stall = &found[0];
         assert_eq!((stall.start_ms, stall.duration_ms, stall.gc_ms), (30.0, 60.0, 10.0));
@@ -197,7 +198,7 @@ mod tests {
         assert_eq!(stack, [("serve".to_owned(), 50_000), ("slow".to_owned(), 40_000)]);
         assert!(!stall.first);
         assert_eq!(found.iter().filter(|stall| stall.first).count(), 1);
-        assert_eq!(stalls(&session, &index, 20_000, 10).len(), 1);
-        assert_eq!(stalls(&session, &index, 10_000, 2).len(), 2);
+        assert_eq!(stalls(&view, 20_000, 10).len(), 1);
+        assert_eq!(stalls(&view, 10_000, 2).len(), 2);
     }
 }

@@ -5,11 +5,9 @@ use std::mem;
 
 use super::json::{ReportTime, ReportTreeNode};
 use crate::shared::costs::WeightedTree;
-use crate::shared::frame_index::FrameIndex;
 use crate::shared::path_tree::PathTree;
-use crate::shared::process::launchers::shown_profiles;
+use crate::shared::process::session_view::SessionView;
 use cpu_prof_core::base::cold_sort::ColdSort;
-use cpu_prof_session::model::Session;
 
 /// Levels of a tree: what is below counts for the last level. Writers and readers of JSON recurse.
 const MAX_LEVELS: usize = 200;
@@ -18,13 +16,10 @@ const ENOUGH: f64 = 0.005;
 
 /// Returns the call tree of all threads but those of launchers. Branches with hardly any time are left
 /// out.
-pub(super) fn tree<'a>(
-    session: &Session,
-    launchers: &[bool],
-    index: &'a FrameIndex,
-) -> Vec<ReportTreeNode<'a>> {
+pub(super) fn tree<'a>(view: &'a SessionView<'_>) -> Vec<ReportTreeNode<'a>> {
+    let index = &view.index;
     let mut joined: PathTree<usize, ReportTime> = PathTree::default();
-    for profile in shown_profiles(session, launchers) {
+    for profile in view.shown_profiles() {
         let tree = WeightedTree::of(profile);
         profile.downward(|above, node, data| match index.function(data.frame) {
             Some(function) if tree.total_us(node) > 0 => {

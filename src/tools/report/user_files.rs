@@ -4,7 +4,8 @@ use rustc_hash::FxHashMap;
 
 use crate::shared::costs::{Costs, WeightedTree};
 use crate::shared::frame_index::FrameIndex;
-use cpu_prof_session::model::{Process, Session, Thread};
+use crate::shared::process::session_view::SessionView;
+use cpu_prof_session::model::{Process, Thread};
 
 /// Part of a thread's longest total time that a file needs: a file with less says little about the
 /// thread.
@@ -12,7 +13,8 @@ const ENOUGH: f64 = 0.2;
 
 /// Returns for each thread of all processes the file of own code with the most total time, of those
 /// that the fewest threads of the same name share: the test file rather than what all tests call.
-pub(super) fn own_files<'a>(session: &Session, index: &'a FrameIndex) -> Vec<Option<&'a str>> {
+pub(super) fn own_files<'a>(view: &'a SessionView<'_>) -> Vec<Option<&'a str>> {
+    let &SessionView { session, ref index, .. } = view;
     let threads: Vec<_> = session
         .processes
         .iter()

@@ -8,10 +8,9 @@ use serde::Serialize;
 
 use super::frame_index::{FrameIndex, FrameKind};
 use super::json::{ReportCost, ReportPlace, as_ms};
-use super::process::launchers::shown_profiles;
+use super::process::session_view::SessionView;
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::label_table::LabelSet;
-use cpu_prof_session::model::Session;
 use cpu_prof_session::model::thread_profile::{NodeTimes, ThreadProfile};
 
 /// Keys that name the work of a server, the clearest first.
@@ -75,8 +74,9 @@ pub(crate) struct LabelCosts {
 
 impl LabelCosts {
     /// Returns the costs of all processes but launchers.
-    pub(crate) fn of(session: &Session, launchers: &[bool], index: &FrameIndex) -> Self {
-        let mut profiles = shown_profiles(session, launchers);
+    pub(crate) fn of(view: &SessionView<'_>) -> Self {
+        let &SessionView { session, ref index, .. } = view;
+        let mut profiles = view.shown_profiles();
         if !profiles.any(|profile| !profile.labels.is_empty()) {
             return Self::default();
         }
@@ -84,7 +84,7 @@ impl LabelCosts {
         let sets = sets.map(|labels| LabelCost { labels, ..LabelCost::default() });
         let mut costs = Self { sets: sets.collect() };
         let is_code = index.code_functions();
-        for profile in shown_profiles(session, launchers) {
+        for profile in view.shown_profiles() {
             costs.add(profile, index, &is_code);
         }
         // A filter can have left nothing with labels.

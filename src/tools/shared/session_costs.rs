@@ -1,11 +1,9 @@
 //! The costs of a whole session, which the report and the page show, and which runs are compared by.
 
 use super::costs::{Costs, WeightedTree};
-use super::frame_index::FrameIndex;
 use super::label_costs::LabelCosts;
 use super::owners::Owners;
-use super::process::launchers::shown_profiles;
-use cpu_prof_session::model::Session;
+use super::process::session_view::SessionView;
 
 /// The costs of the functions, files, packages, owners and labels of a session, without those of launchers.
 pub(crate) struct SessionCosts {
@@ -18,15 +16,16 @@ pub(crate) struct SessionCosts {
 
 impl SessionCosts {
     /// Returns the costs of all processes but launchers.
-    pub(crate) fn of(session: &Session, launchers: &[bool], index: &FrameIndex) -> Self {
+    pub(crate) fn of(view: &SessionView<'_>) -> Self {
+        let index = &view.index;
         let mut costs = Self {
             functions: Costs::new(index.code_functions()),
             files: Costs::new(index.code_files()),
             packages: Costs::default(),
-            owners: Owners::of(shown_profiles(session, launchers), index),
-            labels: LabelCosts::of(session, launchers, index),
+            owners: Owners::of(view.shown_profiles(), index),
+            labels: LabelCosts::of(view),
         };
-        for profile in shown_profiles(session, launchers) {
+        for profile in view.shown_profiles() {
             let tree = WeightedTree::of(profile);
             costs.owners.add(profile, &tree, index);
             let sorts = [&mut costs.functions, &mut costs.files, &mut costs.packages];

@@ -1,44 +1,40 @@
 //! The CPU time of processes by the system's count: of threads that run JavaScript, of other threads,
 //! and of other programs.
 
-use crate::read::load::Loaded;
+use super::session_view::SessionView;
 use crate::shared::json::ReportCpu;
 use cpu_prof_core::profile::cpu_use::CpuUse;
-use cpu_prof_session::model::{Process, Session, Thread};
+use cpu_prof_session::model::{Process, Thread};
 
 /// The CPU time of a Node process outside of its recording: Node has started before the recording
 /// starts, and ends after the recording ends.
 const END_US: f64 = 15_000.0;
 
 /// Returns the CPU times of each process of a session; none for a process without counters.
-/// `parents` are the indices of the recorded processes above.
-pub(crate) fn cpu_of_processes(
-    loaded: &Loaded,
-    parents: &[Option<usize>],
-) -> Vec<Option<ReportCpu>> {
-    let session = &loaded.session;
+/// `is_slice` is whether time of the recordings was left out.
+pub(crate) fn cpu_of_processes(view: &SessionView<'_>, is_slice: bool) -> Vec<Option<ReportCpu>> {
     let of = |(index, process): (usize, &Process)| {
         let main = main_use(process)?;
         let process_us = main.iter().filter_map(|cpu| cpu.process_cpu_us).sum::<f64>();
         let javascript = process.threads.iter().filter(|thread| !thread.is_native());
         let javascript_us: f64 = javascript.flat_map(uses).map(|cpu| cpu.cpu_us).sum();
         // A slice begins in the middle of a child, whose time the system counts at the child's end.
-        let others_us = (!loaded.is_slice).then(|| others_us(session, parents, index)).flatten();
+        let others_us = (!is_slice).then(|| others_us(view, index)).flatten();
         Some(ReportCpu {
             javascript_us: whole(javascript_us),
             native_us: whole(process_us - javascript_us),
             others_us: others_us.map(whole),
         })
     };
-    session.processes.iter().enumerate().map(of).collect()
+    view.session.processes.iter().enumerate().map(of).collect()
 }
 
 /// Returns the CPU time of other programs that a process has started: the time of its children that
 /// have ended, without the recorded ones.
-fn others_us(session: &Session, parents: &[Option<usize>], index: usize) -> Option<f64> {
-    let process = &session.processes[index];
+fn others_us(view: &SessionView<'_>, index: usize) -> Option<f64> {
+    let process = &view.session.processes[index];
     let mut us = main_use(process)?.last()?.last.children_cpu_us? as f64;
-    for (child, parent) in session.processes.iter().zip(parents) {
+    for (child, parent) in view.session.processes.iter().zip(&view.parents) {
         if *parent != Some(index) || child.end_us() > process.end_us() {
             continue;
         }

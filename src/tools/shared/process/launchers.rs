@@ -1,7 +1,6 @@
 //! Recognizes launchers: programs that start other programs, and whose own time says nothing about
 //! them.
 
-use cpu_prof_session::model::thread_profile::ThreadProfile;
 use cpu_prof_session::model::{Process, Session};
 
 /// Programs that start what their arguments name.
@@ -36,7 +35,7 @@ pub(crate) const WORK: [&str; 14] = [
 
 /// Returns for each process whether it is a launcher of another recorded process. `parents` are the
 /// indices of the recorded processes above.
-pub(crate) fn launchers(session: &Session, parents: &[Option<usize>]) -> Vec<bool> {
+pub(super) fn launchers(session: &Session, parents: &[Option<usize>]) -> Vec<bool> {
     let processes = &session.processes;
     let can_launch: Vec<bool> = processes.iter().map(can_launch).collect();
     let mut is_launcher = vec![false; processes.len()];
@@ -65,16 +64,6 @@ pub(crate) fn stem(name: &str) -> &str {
         .iter()
         .find_map(|end| name.strip_suffix(end)?.strip_suffix('.'))
         .unwrap_or(name)
-}
-
-/// Returns the profiles of all processes but launchers, whose work the tables do not share out.
-pub(crate) fn shown_profiles<'a>(
-    session: &'a Session,
-    launchers: &'a [bool],
-) -> impl Iterator<Item = &'a ThreadProfile> {
-    let processes = session.processes.iter().zip(launchers);
-    let shown = processes.filter(|(_, is_launcher)| !**is_launcher);
-    shown.flat_map(|(process, _)| &process.threads).flat_map(|thread| &thread.profiles)
 }
 
 #[cfg(test)]

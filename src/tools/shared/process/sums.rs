@@ -1,9 +1,8 @@
 //! The sums of each process that several parts of a result need.
 
 use super::cpu::cpu_of_processes;
+use super::session_view::SessionView;
 use super::times::{sum_of_times, thread_times};
-use crate::read::load::Loaded;
-use crate::shared::frame_index::FrameIndex;
 use crate::shared::json::{ReportCpu, ReportNative, ReportTimes};
 use crate::shared::native::threads::native_threads;
 use cpu_prof_session::model::Process;
@@ -18,18 +17,15 @@ pub(crate) struct ProcessSums<'a> {
     pub native: Option<Vec<ReportNative<'a>>>,
 }
 
-/// Returns the sums of all processes. `parents` are the indices of the recorded processes above.
-pub(crate) fn process_sums<'a>(
-    loaded: &Loaded,
-    parents: &[Option<usize>],
-    index: &'a FrameIndex,
-) -> Vec<ProcessSums<'a>> {
+/// Returns the sums of all processes. `is_slice` is whether time of the recordings was left out.
+pub(crate) fn process_sums<'a>(view: &'a SessionView<'_>, is_slice: bool) -> Vec<ProcessSums<'a>> {
+    let index = &view.index;
     let sums = |(process, cpu): (&Process, Option<ReportCpu>)| ProcessSums {
         threads: process.threads.iter().map(|thread| thread_times(thread, index)).collect(),
         cpu,
         native: native_threads(process, index),
     };
-    loaded.session.processes.iter().zip(cpu_of_processes(loaded, parents)).map(sums).collect()
+    view.session.processes.iter().zip(cpu_of_processes(view, is_slice)).map(sums).collect()
 }
 
 impl ProcessSums<'_> {

@@ -10,9 +10,9 @@ use crate::shared::built_ins::{built_ins, is_no_call, name_of};
 use crate::shared::frame_index::{FrameIndex, FrameKind};
 use crate::shared::lines::LineCosts;
 use crate::shared::native::module::module_of;
+use crate::shared::process::session_view::SessionView;
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::package::is_loader;
-use cpu_prof_session::model::Session;
 use cpu_prof_session::model::thread_profile::{NONE, NodeTimes, ProfileNode, ThreadProfile};
 
 /// End of the names of V8's own functions.
@@ -72,18 +72,14 @@ struct NearestCode {
 }
 
 /// Returns the work of all processes but launchers.
-pub(super) fn work(
-    session: &Session,
-    launchers: &[bool],
-    index: &FrameIndex,
-    sources: &mut SourceLines,
-) -> WorkFacts {
+pub(super) fn work(view: &SessionView<'_>, sources: &mut SourceLines) -> WorkFacts {
+    let index = &view.index;
     let is_code = index.code_functions();
     let mut own: FxHashMap<usize, OwnTime> = FxHashMap::default();
     let mut collectors: FxHashMap<usize, u64> = FxHashMap::default();
     let mut natives: FxHashMap<usize, u64> = FxHashMap::default();
     let mut loading_us: u64 = 0;
-    each_profile(session, launchers, |_, profile| {
+    each_profile(view, |_, profile| {
         let nearest = each_node(profile, index, &is_code, |node, times, code| {
             if let Some(native) = index.function(node.frame).filter(|at| index.is_in_module(*at)) {
                 let us = natives.entry(native).or_default();
@@ -113,8 +109,8 @@ pub(super) fn work(
             critical_us: time.critical_us,
             ..Culprit::default()
         };
-        let mut culprit = details(culprit, session, launchers, index, &is_code);
-        culprit.add_built_ins_of_lines(session, launchers, index, sources);
+        let mut culprit = details(culprit, view, &is_code);
+        culprit.add_built_ins_of_lines(view, sources);
         culprit
     });
     let largest_native = natives.into_iter().max_by_key(|(function, us)| (*us, *function));
@@ -141,17 +137,12 @@ fn add_collections(
 }
 
 /// Adds what the function calls, who calls it, and where.
-fn details(
-    mut culprit: Culprit,
-    session: &Session,
-    launchers: &[bool],
-    index: &FrameIndex,
-    is_code: &[bool],
-) -> Culprit {
+fn details(mut culprit: Culprit, view: &SessionView<'_>, is_code: &[bool]) -> Culprit {
+    let index = &view.index;
     let mut built_ins: FxHashMap<usize, u64> = FxHashMap::default();
     let mut callers: FxHashMap<usize, u64> = FxHashMap::default();
     let mut of_threads: FxHashMap<(usize, usize), u64> = FxHashMap::default();
-    each_profile(session, launchers, |thread, profile| {
+    each_profile(view, |thread, profile| {
         each_node(profile, index, is_code, |_, times, code| {
             if code.is_loading || code.function != Some(culprit.function) {
                 return;
@@ -189,15 +180,10 @@ fn details(
 
 impl Culprit {
     /// Adds the built-in functions that lines of the function call.
-    fn add_built_ins_of_lines(
-        &mut self,
-        session: &Session,
-        launchers: &[bool],
-        index: &FrameIndex,
-        sources: &mut SourceLines,
-    ) {
+    fn add_built_ins_of_lines(&mut self, view: &SessionView<'_>, sources: &mut SourceLines) {
+        let index = &view.index;
         let mut lines = LineCosts::default();
-        each_profile(session, launchers, |_, profile| {
+        each_profile(view, |_, profile| {
             lines.add(profile, index, |function| function == self.function);
         });
         let of_lines =
@@ -234,12 +220,10 @@ impl Culprit {
 
 /// Calls `take` with each profile, and the indices of its process and its thread.
 pub(super) fn each_profile<'a>(
-    session: &'a Session,
-    launchers: &[bool],
+    view: &SessionView<'a>,
     mut take: impl FnMut((usize, usize), &'a ThreadProfile),
 ) {
-    let shown = session.processes.iter().enumerate().filter(|(number, _)| !launchers[*number]);
-    for (number, process) in shown {
+    for (number, process) in view.shown() {
         for (thread_number, thread) in process.threads.iter().enumerate() {
             for profile in &thread.profiles {
                 take((number, thread_number), profile);
@@ -304,19 +288,15 @@ fn leads_to(function: usize, called: usize, index: &FrameIndex) -> bool {
 }
 
 /// Returns the nearest code above a built-in function for most of the time in which the function was blocked.
-pub(super) fn caller_of_blocked(
-    session: &Session,
-    launchers: &[bool],
-    index: &FrameIndex,
-    function: usize,
-) -> Option<usize> {
+pub(super) fn caller_of_blocked(view: &SessionView<'_>, function: usize) -> Option<usize> {
+    let index = &view.index;
     let is_code = index.code_functions();
     if is_code[function] {
         return None;
     }
     let mut callers: FxHashMap<usize, u64> = FxHashMap::default();
     let mut all_us: u64 = 0;
-    each_profile(session, launchers, |_, profile| {
+    each_profile(view, |_, profile| {
         each_node(profile, index, &is_code, |node, times, code| {
             if index.function(node.frame) == Some(function) {
                 all_us = all_us.saturating_add(times.blocked_us);

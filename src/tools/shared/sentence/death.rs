@@ -4,10 +4,11 @@ use rustc_hash::FxHashSet;
 
 use super::thresholds::{LAST_FUNCTION_PART, LAST_FUNCTION_US, NEARLY_ALWAYS};
 use crate::shared::frame_index::{FrameIndex, FrameKind};
+use crate::shared::process::session_view::SessionView;
 use cpu_prof_core::profile::package::is_built_in;
+use cpu_prof_session::model::Process;
 use cpu_prof_session::model::lists::steps::StepSpan;
 use cpu_prof_session::model::thread_profile::{NONE, ThreadProfile};
-use cpu_prof_session::model::{Process, Session};
 
 /// Signals by which a user or a parent ends a program on purpose.
 const ON_PURPOSE: [&str; 4] = ["SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"];
@@ -29,12 +30,12 @@ pub(super) struct Death {
 }
 
 /// Returns the first process that a signal has killed, the one that started all others before any other.
-pub(super) fn death(session: &Session, index: &FrameIndex) -> Option<Death> {
+pub(super) fn death(view: &SessionView<'_>) -> Option<Death> {
     let killed = |process: &Process| {
         let signal = process.ending.as_ref()?.signal.clone()?;
         (!ON_PURPOSE.contains(&signal.as_str())).then_some(signal)
     };
-    let mut all = session.processes.iter().enumerate();
+    let mut all = view.session.processes.iter().enumerate();
     all.find_map(|(number, process)| {
         let signal = killed(process)?;
         let main = process.threads.iter().find(|thread| thread.is_main());
@@ -43,7 +44,7 @@ pub(super) fn death(session: &Session, index: &FrameIndex) -> Option<Death> {
             process: number,
             signal,
             after_us: process.end_us().saturating_sub(process.start_us()),
-            function: last.and_then(|profile| last_function(profile, index)),
+            function: last.and_then(|profile| last_function(profile, &view.index)),
             heap_peak: last.and_then(|profile| profile.memory).map(|memory| memory.peak.heap_used),
         })
     })

@@ -64,7 +64,7 @@ pub(super) fn other_programs(evidence: &Evidence<'_>) -> Option<String> {
         .starter_of_others
         .filter(|(_, us)| *us as f64 >= MOST_OF_OTHERS * others_us as f64);
     let starter = starter.map_or(String::new(), |(process, _)| {
-        let name = &evidence.session.processes[process].name;
+        let name = &evidence.view.session.processes[process].name;
         format!(", started by {}", words::shortened(name))
     });
     let percent = words::percent(part);
@@ -93,7 +93,7 @@ pub(super) fn other_programs(evidence: &Evidence<'_>) -> Option<String> {
 /// Returns the count of the Node processes without a recording, and how much they have of the CPU time of all
 /// programs without one: microseconds.
 fn unrecorded_nodes(evidence: &Evidence<'_>) -> (usize, u64) {
-    let processes = evidence.session.processes.iter().enumerate();
+    let processes = evidence.view.session.processes.iter().enumerate();
     let known = processes.filter_map(|(index, process)| Some((index, process.unrecorded?)));
     known.fold((0, 0), |(nodes, us), (index, programs)| {
         let of_starter = evidence.starter_of_others.filter(|(process, _)| *process == index);
@@ -112,7 +112,7 @@ pub(super) fn blocked(evidence: &Evidence<'_>) -> Option<String> {
     }
     let costs = evidence.costs.functions.known();
     let (function, _) = costs.max_by_key(|(_, cost)| cost.blocked_us)?;
-    let place = evidence.index.place(function);
+    let place = evidence.view.index.place(function);
     Some(format!(
         "{} of the {} nothing worked: a thread was blocked in {}{}.",
         words::percent(part),
@@ -124,10 +124,9 @@ pub(super) fn blocked(evidence: &Evidence<'_>) -> Option<String> {
 
 /// Returns `, called by build (build.js:3)` for a built-in function with one notable caller.
 fn caller_of_blocked(evidence: &Evidence<'_>, function: usize) -> String {
-    let caller =
-        culprit::caller_of_blocked(evidence.session, evidence.launchers, evidence.index, function);
+    let caller = culprit::caller_of_blocked(evidence.view, function);
     caller.map_or(String::new(), |caller| {
-        format!(", called by {}", words::function(&evidence.index.place(caller)))
+        format!(", called by {}", words::function(&evidence.view.index.place(caller)))
     })
 }
 

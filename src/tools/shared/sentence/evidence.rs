@@ -5,22 +5,19 @@ use super::death::{Death, death};
 use super::native_code::{NativeCode, native_code};
 use super::outside::{Outside, outside};
 use super::thresholds::{NOTICED_PART, NOTICED_US};
-use crate::read::load::Loaded;
 use crate::read::originals::source_lines::SourceLines;
 use crate::read::wall::share::Wall;
-use crate::shared::frame_index::FrameIndex;
 use crate::shared::json::{ReportCpu, ReportNative, ReportTimes};
 use crate::shared::process::cpu::{start_us, uses};
+use crate::shared::process::session_view::SessionView;
 use crate::shared::process::sums::ProcessSums;
 use crate::shared::process::times::sum_of_times;
 use crate::shared::session_costs::SessionCosts;
-use cpu_prof_session::model::{Process, Session};
+use cpu_prof_session::model::Process;
 
 /// The facts about a run.
 pub(crate) struct Evidence<'a> {
-    pub(super) session: &'a Session,
-    pub(super) launchers: &'a [bool],
-    pub(super) index: &'a FrameIndex,
+    pub(super) view: &'a SessionView<'a>,
     pub(super) costs: &'a SessionCosts,
     /// The wall time by what had it; none without the times of samples.
     pub(super) wall: Option<&'a Wall>,
@@ -48,22 +45,19 @@ pub(crate) struct Evidence<'a> {
 }
 
 impl<'a> Evidence<'a> {
-    /// Returns the facts. `processes` are the sums of the processes, and `sources` the files that are looked at.
+    /// Returns the facts. `wall` is the wall time by what had it, `processes` are the sums of the processes, and
+    /// `sources` the files that are looked at.
     pub(crate) fn of(
-        loaded: &'a Loaded,
-        launchers: &'a [bool],
-        index: &'a FrameIndex,
+        view: &'a SessionView<'a>,
+        wall: Option<&'a Wall>,
         costs: &'a SessionCosts,
         processes: &'a [ProcessSums<'a>],
         sources: &mut SourceLines,
     ) -> Self {
-        let session = &loaded.session;
-        let shown_sums = processes.iter().zip(launchers).filter(|(_, is_launcher)| !**is_launcher);
-        let times = sum_of_times(shown_sums.map(|(sums, _)| sums.times()));
-        let shown =
-            session.processes.iter().zip(launchers).filter(|(_, is_launcher)| !**is_launcher);
-        let waited_us: f64 = shown
-            .flat_map(|(process, _)| &process.threads)
+        let times = sum_of_times(view.shown().map(|(number, _)| processes[number].times()));
+        let waited_us: f64 = view
+            .shown()
+            .flat_map(|(_, process)| &process.threads)
             .flat_map(uses)
             .filter_map(|cpu| cpu.wait_us)
             .sum();
@@ -82,31 +76,28 @@ impl<'a> Evidence<'a> {
         });
         let cpu = cpu.map(|cpu| with_profiles_of_others(cpu, processes));
         Self {
-            session,
-            launchers,
-            index,
+            view,
             costs,
-            wall: loaded.wall.as_ref().map(|(wall, _)| wall),
-            length_us: session.length_us() as f64,
+            wall,
+            length_us: view.session.length_us() as f64,
             times,
             all_times: sum_of_times(processes.iter().map(ProcessSums::times)),
             cpu,
-            starts_us: session.processes.iter().map(start_us).sum(),
+            starts_us: view.session.processes.iter().map(start_us).sum(),
             largest_native: native.max_by_key(|threads| threads.cpu_us),
-            native_code: native_code(session, launchers, index),
+            native_code: native_code(view),
             starter_of_others: others.max_by_key(|(_, us)| *us),
             // The system does not count a stop as waiting for a core.
             stopped_us: (times.waiting_us.unwrap_or(0) as f64 - waited_us).max(0.0),
-            outside: outside(session, launchers, index),
-            work: work(session, launchers, index, sources),
-            death: death(session, index),
+            outside: outside(view),
+            work: work(view, sources),
+            death: death(view),
         }
     }
 
     /// Returns the processes but launchers.
     pub(super) fn shown(&self) -> impl Iterator<Item = &'a Process> {
-        let processes = self.session.processes.iter().zip(self.launchers);
-        processes.filter(|(_, is_launcher)| !**is_launcher).map(|(process, _)| process)
+        self.view.shown().map(|(_, process)| process)
     }
 
     /// Returns the work of JavaScript threads without any function on the stack, microseconds.

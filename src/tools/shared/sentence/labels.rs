@@ -28,7 +28,7 @@ pub(super) fn labelled(evidence: &Evidence<'_>) -> Option<String> {
     let hottest = first.hottest();
     let hottest = hottest.filter(|(_, us)| *us as f64 >= MOST_OF_LABEL * first.cost.self_us as f64);
     let hottest = hottest.map_or(String::new(), |(function, _)| {
-        format!(", mostly {}", words::function(&evidence.index.place(function)))
+        format!(", mostly {}", words::function(&evidence.view.index.place(function)))
     });
     let (key, value) = (words::shortened(key), words::shortened(&first.name(&by)));
     Some(format!("{} of the work is for {key} {value}{hottest}.", words::percent(part)))

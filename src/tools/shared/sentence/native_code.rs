@@ -6,8 +6,8 @@ use super::thresholds::{MOST_OF_THREADS, NOTABLE_OF_THREADS};
 use super::words;
 use crate::shared::frame_index::FrameIndex;
 use crate::shared::native::module::module_of;
+use crate::shared::process::session_view::SessionView;
 use cpu_prof_core::base::native_code::is_named;
-use cpu_prof_session::model::Session;
 
 /// The module and the function with most of the time of native code.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,15 +20,11 @@ pub(super) struct NativeCode {
 
 /// Returns the code that the native threads of all processes but launchers executed most; none if they were not
 /// sampled, or if no module has most of the time.
-pub(super) fn native_code(
-    session: &Session,
-    launchers: &[bool],
-    index: &FrameIndex,
-) -> Option<NativeCode> {
+pub(super) fn native_code(view: &SessionView<'_>) -> Option<NativeCode> {
+    let index = &view.index;
     let mut functions: FxHashMap<usize, u64> = FxHashMap::default();
-    let shown = session.processes.iter().zip(launchers).filter(|(_, is_launcher)| !**is_launcher);
-    let threads =
-        shown.flat_map(|(process, _)| &process.threads).filter(|thread| thread.is_native());
+    let threads = view.shown().flat_map(|(_, process)| &process.threads);
+    let threads = threads.filter(|thread| thread.is_native());
     for profile in threads.flat_map(|thread| &thread.profiles) {
         for (node, times) in profile.timed_nodes() {
             if let Some(function) = index.function(node.frame) {

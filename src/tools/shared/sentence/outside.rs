@@ -6,7 +6,7 @@ use super::culprit::each_profile;
 use super::native_code::NativeCode;
 use super::thresholds::{MOST_OF_OUTSIDE, NOTABLE_OF_OUTSIDE};
 use crate::shared::frame_index::{FrameIndex, FrameKind};
-use cpu_prof_session::model::Session;
+use crate::shared::process::session_view::SessionView;
 
 /// What Node's native code works for, by starts of the names of its functions, and by the files of Node whose
 /// JavaScript calls the program then.
@@ -58,7 +58,8 @@ struct Above {
 }
 
 /// Returns the work of all processes but launchers.
-pub(super) fn outside(session: &Session, launchers: &[bool], index: &FrameIndex) -> Outside {
+pub(super) fn outside(view: &SessionView<'_>) -> Outside {
+    let index = &view.index;
     let is_code = index.code_functions();
     let area_of: Vec<_> =
         (0..index.functions.len()).map(|function| area(function, index)).collect();
@@ -66,8 +67,9 @@ pub(super) fn outside(session: &Session, launchers: &[bool], index: &FrameIndex)
     let mut functions: FxHashMap<usize, u64> = FxHashMap::default();
     let mut areas: FxHashMap<usize, u64> = FxHashMap::default();
     let mut callbacks: FxHashMap<(usize, usize), u64> = FxHashMap::default();
-    let threads = |(process, thread): (usize, usize)| &session.processes[process].threads[thread];
-    each_profile(session, launchers, |at, profile| {
+    let threads =
+        |(process, thread): (usize, usize)| &view.session.processes[process].threads[thread];
+    each_profile(view, |at, profile| {
         if threads(at).is_native() {
             return;
         }

@@ -31,7 +31,7 @@ pub(crate) fn sentence(evidence: &Evidence<'_>) -> Option<String> {
 
 /// `The profile has no samples: what ran in the 2.7 s is not known.`
 fn empty(evidence: &Evidence<'_>) -> Option<String> {
-    let threads = || evidence.session.processes.iter().flat_map(|process| &process.threads);
+    let threads = || evidence.view.session.processes.iter().flat_map(|process| &process.threads);
     let mut profiles = threads().flat_map(|thread| &thread.profiles);
     let has_samples = |profile: &ThreadProfile| {
         profile.sample_count > 0 || profile.all_times().any(|times| times.all_us() > 0)
@@ -56,8 +56,8 @@ enum Waiting {
 /// `Killed by SIGKILL after 12.3 s, 4.2 s into parse (parser.ts:88).`
 fn killed(evidence: &Evidence<'_>) -> Option<String> {
     let death = evidence.death.as_ref()?;
-    let process = &evidence.session.processes[death.process];
-    let who = match evidence.session.processes.len() {
+    let process = &evidence.view.session.processes[death.process];
+    let who = match evidence.view.session.processes.len() {
         1 => "Killed".to_owned(),
         _ => format!("{} was killed", words::shortened(&process.label())),
     };
@@ -66,7 +66,7 @@ fn killed(evidence: &Evidence<'_>) -> Option<String> {
             format!(" with a heap of {} MB (Node aborts when the heap is full)", bytes / 1_000_000)
         });
     let function = death.function.map_or(String::new(), |(function, us)| {
-        let place = words::function(&evidence.index.place(function));
+        let place = words::function(&evidence.view.index.place(function));
         format!(", {} into {place}", words::time(us as f64))
     });
     let after = words::time(death.after_us as f64);

@@ -24,7 +24,7 @@ pub(super) fn collector(evidence: &Evidence<'_>) -> Option<String> {
     }
     let under = evidence.work.collector.filter(|(_, us)| *us as f64 >= MOST_OF_GC * gc_us);
     let under = under.map_or(String::new(), |(function, _)| {
-        format!(", mostly under {}", words::function(&evidence.index.place(function)))
+        format!(", mostly under {}", words::function(&evidence.view.index.place(function)))
     });
     Some(format!("{} of the work is garbage collection{under}.", words::percent(part)))
 }
@@ -60,7 +60,7 @@ pub(super) fn work(evidence: &Evidence<'_>) -> Option<String> {
         return Some(of_culprit(evidence, culprit, culprit_part));
     }
     if let Some((function, cost)) = own_function(evidence) {
-        let place = words::function(&evidence.index.place(function));
+        let place = words::function(&evidence.view.index.place(function));
         let package = package_within(evidence);
         let percent = words::percent(part_of(cost.total_us));
         return Some(format!("{percent} of the work is below {place}{package}."));
@@ -114,8 +114,8 @@ fn largest(evidence: &Evidence<'_>) -> String {
 
 /// Returns a function with its place, a native one with its module.
 fn native_or_place(evidence: &Evidence<'_>, function: usize) -> String {
-    let place = evidence.index.place(function);
-    if !evidence.index.is_in_module(function) {
+    let place = evidence.view.index.place(function);
+    if !evidence.view.index.is_in_module(function) {
         return words::function(&place);
     }
     format!("{} of {}", words::name(&place), module_of(place.file, place.name))
@@ -132,7 +132,7 @@ fn outside(evidence: &Evidence<'_>) -> Option<String> {
     let what = outside.code.as_ref().map_or(String::new(), NativeCode::mostly);
     let area = outside.area.map_or(String::new(), |area| {
         let callback = outside.callback.map_or(String::new(), |function| {
-            let place = words::function(&evidence.index.place(function));
+            let place = words::function(&evidence.view.index.place(function));
             format!(" of {}", place.trim_start_matches("callback of "))
         });
         format!(": {area}{callback}")
@@ -180,7 +180,7 @@ fn leads(evidence: &Evidence<'_>, us: u64, part: f64) -> bool {
 
 /// `71 % of the work is computeDiscount (apollo.js:2), called by resolveCart, in one thread.`
 fn of_culprit(evidence: &Evidence<'_>, culprit: &Culprit, part: f64) -> String {
-    let caller = culprit.caller.map(|caller| evidence.index.place(caller));
+    let caller = culprit.caller.map(|caller| evidence.view.index.place(caller));
     let has_name =
         |name: &str| name != "default" && !name.starts_with('(') && !name.contains("exports");
     let caller = caller.filter(|caller| has_name(caller.name));
@@ -195,7 +195,7 @@ fn of_culprit(evidence: &Evidence<'_>, culprit: &Culprit, part: f64) -> String {
     let owner =
         owner.map_or(String::new(), |(kind, name)| format!(", of {}", owner_name(kind, name)));
     let place = place_of(evidence, culprit);
-    let function = words::function(&evidence.index.place(culprit.function));
+    let function = words::function(&evidence.view.index.place(culprit.function));
     let of_wall = culprit.critical_us as f64 / evidence.length_us.max(1.0);
     let is_alone = of_wall > part + ALONE;
     if !is_alone && let Some((names, us)) = &built_ins {
@@ -219,7 +219,7 @@ fn of_culprit(evidence: &Evidence<'_>, culprit: &Culprit, part: f64) -> String {
 
 /// `JSON.parse in load (a.js:3)` where built-in functions have most of the time, and else the function.
 fn what(evidence: &Evidence<'_>, culprit: &Culprit) -> String {
-    let place = words::function(&evidence.index.place(culprit.function));
+    let place = words::function(&evidence.view.index.place(culprit.function));
     match culprit.main_built_ins() {
         Some((names, _)) => format!("{} in {place}", words::list(&names)),
         None => place,
@@ -234,7 +234,7 @@ fn place_of(evidence: &Evidence<'_>, culprit: &Culprit) -> String {
     let all = evidence.shown().count();
     let place = match processes.as_slice() {
         [process] if all > 1 => {
-            let process: &Process = &evidence.session.processes[*process];
+            let process: &Process = &evidence.view.session.processes[*process];
             format!("{} (1 of {all} processes)", words::shortened(&process.command))
         }
         list if all > 1 => format!("{} of {all} processes", list.len()),
@@ -282,7 +282,9 @@ fn owner_name(kind: &str, name: &str) -> String {
 fn own_function(evidence: &Evidence<'_>) -> Option<(usize, ReportCost)> {
     let least_us = LARGE_PART * evidence.work_us();
     let trunk = evidence.costs.functions.trunk();
-    let is_own = |function: usize| evidence.index.is_users(evidence.index.functions[function].file);
+    let is_own = |function: usize| {
+        evidence.view.index.is_users(evidence.view.index.functions[function].file)
+    };
     let known = evidence.costs.functions.known();
     let large = known.filter(|(function, cost)| {
         is_own(*function) && !trunk[*function] && cost.total_us as f64 >= least_us
@@ -300,7 +302,7 @@ fn package_within(evidence: &Evidence<'_>) -> String {
 fn main_package<'a>(evidence: &Evidence<'a>) -> Option<(&'a str, ReportCost)> {
     let packages = evidence.costs.packages.known();
     let (package, cost) = packages.max_by_key(|(_, cost)| cost.self_us)?;
-    Some((&evidence.index.packages[package], cost))
+    Some((&evidence.view.index.packages[package], cost))
 }
 
 fn code_of(package: &str) -> String {
@@ -321,8 +323,8 @@ fn start_up(evidence: &Evidence<'_>) -> Option<String> {
     if part < HALF || all_us < ENOUGH_START_UP_US {
         return None;
     }
-    let processes = &evidence.session.processes;
-    let launcher = processes.iter().zip(evidence.launchers).filter(|(_, is)| **is);
+    let processes = &evidence.view.session.processes;
+    let launcher = processes.iter().zip(&evidence.view.launchers).filter(|(_, is)| **is);
     let longest =
         launcher.map(|(process, _)| (own_work_us(process), process)).max_by_key(|(us, _)| *us);
     if let [_] = processes.as_slice() {
