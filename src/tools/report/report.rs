@@ -3,8 +3,8 @@
 use super::detail::{details, details_of};
 use super::imports::imports;
 use super::json::{
-    Report, ReportCounts, ReportFile, ReportFunction, ReportModule, ReportPackage, ReportProcess,
-    ReportThread, ReportUnrecorded,
+    Report, ReportCounts, ReportDetail, ReportFile, ReportFunction, ReportModule, ReportPackage,
+    ReportProcess, ReportThread, ReportUnrecorded,
 };
 use super::modules::modules;
 use super::projects::projects;
@@ -22,7 +22,7 @@ use crate::shared::in_flight::in_flight;
 use crate::shared::json::{
     ReportChainPart, ReportCost, ReportCpu, ReportProgram, ReportTimes, ReportWall, ms,
 };
-use crate::shared::label_costs::LabelBy;
+use crate::shared::label_costs::{LabelBy, LabelCost};
 use crate::shared::lines::LineCosts;
 use crate::shared::met_conditions::met_conditions;
 use crate::shared::process::cpu::counted_us;
@@ -63,47 +63,144 @@ impl ReportOptions {
     }
 }
 
-/// Returns the Node processes without a recording under a process; none if nobody saw any.
-fn unrecorded(process: &Process, cpu: Option<ReportCpu>) -> Option<ReportUnrecorded> {
-    let programs = process.unrecorded.filter(|programs| programs.nodes > 0)?;
-    let others_us = cpu.and_then(|cpu| cpu.others_us).filter(|_| programs.nodes_us > 0);
-    let cpu_us = others_us.map(|us| programs.nodes_part_of(us));
-    Some(ReportUnrecorded { processes: programs.nodes, cpu_us })
-}
-
 /// Returns the report as JSON. The lists of functions, files and packages each hold the first `top`
 /// by self time and the first `top` by total time. Lines have self time only.
 pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Result<String> {
-    let ReportOptions { top, function, details: count, .. } = options;
-    let top = *top;
+    let top = options.top;
     let view = SessionView::of(&loaded.session);
-    let SessionView { session, index, launchers, .. } = &view;
+    let SessionView { session, index, .. } = &view;
     let costs = SessionCosts::of(&view);
+    let sums = process_sums(&view, loaded.is_slice);
     let modules = modules(&view);
+    let lines = lines(&view);
+    let labels = LabelList::of(&costs, options);
+    let mut sources = SourceLines::default();
+    let functions = functions(&view, &costs, &lines, top, &mut sources);
+    let wall = loaded.wall.as_ref().map(|(wall, _)| wall);
+    let evidence = Evidence::of(&view, wall, &costs, &sums, &mut sources);
+    serde_json::to_string(&Report {
+        version: 2,
+        sentence: sentence(&evidence),
+        conditions: met_conditions(session),
+        duration_ms: to_ms(session.length_us()),
+        totals: sum_of_times(sums.iter().map(ProcessSums::times)),
+        program_us: Some(evidence.program_us()).filter(|us| *us > 0),
+        wall: wall.map(ReportWall::of),
+        chain: loaded.wall.iter().flat_map(|(_, chain)| chain).map(ReportChainPart::of).collect(),
+        processes: processes(&view, &sums),
+        functions,
+        lines: lines.top(index, top),
+        files: rows(&costs.files, top, |file, trunk, cost| {
+            let SourceFile { path, package, .. } = &index.files[file];
+            ReportFile { file: path, package: &index.packages[*package], trunk, cost }
+        }),
+        packages: rows(&costs.packages, top, |package, _, cost| ReportPackage {
+            name: &index.packages[package],
+            cost,
+        }),
+        modules: rows(&modules.costs, top, |module, _, cost| ReportModule {
+            name: &modules.names[module],
+            cost,
+        }),
+        owners: costs.owners.top(top),
+        labels: labels.costs.iter().map(|of| of.row(&labels.by, index)).collect(),
+        label_keys: &labels.keys,
+        label_key: match &labels.by {
+            LabelBy::Key(key) => Some(key),
+            LabelBy::Set => None,
+        },
+        scripts: scripts(&view),
+        details: wanted_details(&view, &costs, options),
+        tree: options.has_tree.then(|| tree(&view)),
+        imports: options.has_imports.then(|| imports(&view)),
+        projects: options.has_projects.then(|| projects(&view, &sums, top)),
+        stalls: options.stalls_us.map(|least_us| stalls(&view, least_us, top)),
+        counts: ReportCounts {
+            functions: costs.functions.known().count(),
+            lines: lines.count(),
+            files: costs.files.known().count(),
+            packages: costs.packages.known().count(),
+        },
+        inputs: loaded.inputs,
+        repaired: &loaded.repaired,
+        failed: &loaded.failed,
+        notes: &loaded.notes,
+    })
+}
+
+/// Returns the costs of lines in all processes but launchers.
+fn lines(view: &SessionView<'_>) -> LineCosts {
     let mut lines = LineCosts::default();
     for profile in view.shown_profiles() {
-        lines.add(profile, index, |_| true);
+        lines.add(profile, &view.index, |_| true);
     }
-    let details = match function {
-        Some(wanted) => Some(details(wanted, &view)),
-        None if *count > 0 => {
-            let hottest: Vec<usize> =
-                costs.functions.top(*count).take(*count).map(|(function, _)| function).collect();
-            Some(details_of(&hottest, &view))
+    lines
+}
+
+/// The labels of a report.
+struct LabelList<'a> {
+    /// All keys, the one that tells the most first.
+    keys: Vec<&'a str>,
+    /// What the costs are summed up by.
+    by: LabelBy,
+    /// The first of the costs, the most work first.
+    costs: Vec<LabelCost>,
+}
+
+impl<'a> LabelList<'a> {
+    fn of(costs: &'a SessionCosts, options: &ReportOptions) -> Self {
+        let keys = costs.labels.keys();
+        let main_key = || keys.first().map(|key| LabelBy::Key((*key).to_owned()));
+        let by = options.by_label.clone().or_else(main_key).unwrap_or(LabelBy::Set);
+        let mut costs = costs.labels.by(&by);
+        costs.truncate(options.top);
+        Self { keys, by, costs }
+    }
+}
+
+/// Returns the functions, each with the built-in functions that its lines call. `sources` are the files that are
+/// looked at.
+fn functions<'a>(
+    view: &'a SessionView<'_>,
+    costs: &SessionCosts,
+    lines: &LineCosts,
+    top: usize,
+    sources: &mut SourceLines,
+) -> Vec<ReportFunction<'a>> {
+    let index = &view.index;
+    let by_self = costs.functions.top(top).map(|(function, cost)| (function, cost.self_us));
+    let mut built_ins = built_ins(by_self, lines, index, sources);
+    rows(&costs.functions, top, |function, trunk, cost| ReportFunction {
+        place: index.place(function),
+        trunk,
+        cost,
+        built_ins: built_ins.remove(&function).unwrap_or_default(),
+    })
+}
+
+/// Returns the functions of which more is wanted: those that a text means, or those with the most self time.
+fn wanted_details<'a>(
+    view: &'a SessionView<'_>,
+    costs: &SessionCosts,
+    options: &ReportOptions,
+) -> Option<Vec<ReportDetail<'a>>> {
+    match &options.function {
+        Some(wanted) => Some(details(wanted, view)),
+        None if options.details > 0 => {
+            let hottest = costs.functions.top(options.details).take(options.details);
+            let hottest: Vec<usize> = hottest.map(|(function, _)| function).collect();
+            Some(details_of(&hottest, view))
         }
         None => None,
-    };
-    let by_self = costs.functions.top(top).map(|(function, cost)| (function, cost.self_us));
-    let mut sources = SourceLines::default();
-    let mut built_ins = built_ins(by_self, &lines, index, &mut sources);
-    let tree = options.has_tree.then(|| tree(&view));
-    let imports = options.has_imports.then(|| imports(&view));
-    let sums = process_sums(&view, loaded.is_slice);
-    let projects = options.has_projects.then(|| projects(&view, &sums, top));
-    let stalls = options.stalls_us.map(|least_us| stalls(&view, least_us, top));
-    let mut own_files = own_files(&view).into_iter();
-    let shown = session.processes.iter().zip(&sums);
-    let processes = shown.zip(launchers).map(|((process, sums), launcher)| {
+    }
+}
+
+/// Returns all processes with their threads. `sums` are those of the processes.
+fn processes<'a>(view: &'a SessionView<'_>, sums: &'a [ProcessSums<'_>]) -> Vec<ReportProcess<'a>> {
+    let SessionView { session, launchers, .. } = view;
+    let mut own_files = own_files(view).into_iter();
+    let shown = session.processes.iter().zip(sums).zip(launchers);
+    let processes = shown.map(|((process, sums), launcher)| {
         let clock_us = session.clock(process).start_us;
         let thread_report = |(thread, times): (_, &ReportTimes)| ReportThread {
             own_file: own_files.next().flatten(),
@@ -122,71 +219,15 @@ pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Re
             threads: process.threads.iter().zip(&sums.threads).map(thread_report).collect(),
         }
     });
-    let processes: Vec<_> = processes.collect();
-    let wall = loaded.wall.as_ref().map(|(wall, _)| wall);
-    let evidence = Evidence::of(&view, wall, &costs, &sums, &mut sources);
-    let program_us = Some(evidence.program_us()).filter(|us| *us > 0);
-    let sentence = sentence(&evidence);
-    let label_keys = costs.labels.keys();
-    let main_key = || label_keys.first().map(|key| LabelBy::Key((*key).to_owned()));
-    let by_label = options.by_label.clone().or_else(main_key).unwrap_or(LabelBy::Set);
-    let mut labels = costs.labels.by(&by_label);
-    labels.truncate(top);
-    let totals = sum_of_times(sums.iter().map(ProcessSums::times));
-    let scripts = scripts(&view);
-    serde_json::to_string(&Report {
-        version: 2,
-        sentence,
-        conditions: met_conditions(session),
-        duration_ms: to_ms(session.length_us()),
-        totals,
-        program_us,
-        wall: wall.map(ReportWall::of),
-        chain: loaded.wall.iter().flat_map(|(_, chain)| chain).map(ReportChainPart::of).collect(),
-        processes,
-        functions: rows(&costs.functions, top, |function, trunk, cost| ReportFunction {
-            place: index.place(function),
-            trunk,
-            cost,
-            built_ins: built_ins.remove(&function).unwrap_or_default(),
-        }),
-        lines: lines.top(index, top),
-        files: rows(&costs.files, top, |file, trunk, cost| {
-            let SourceFile { path, package, .. } = &index.files[file];
-            ReportFile { file: path, package: &index.packages[*package], trunk, cost }
-        }),
-        packages: rows(&costs.packages, top, |package, _, cost| ReportPackage {
-            name: &index.packages[package],
-            cost,
-        }),
-        modules: rows(&modules.costs, top, |module, _, cost| ReportModule {
-            name: &modules.names[module],
-            cost,
-        }),
-        owners: costs.owners.top(top),
-        labels: labels.iter().map(|of| of.row(&by_label, index)).collect(),
-        label_keys: &label_keys,
-        label_key: match &by_label {
-            LabelBy::Key(key) => Some(key),
-            LabelBy::Set => None,
-        },
-        scripts,
-        details,
-        tree,
-        imports,
-        projects,
-        stalls,
-        counts: ReportCounts {
-            functions: costs.functions.known().count(),
-            lines: lines.count(),
-            files: costs.files.known().count(),
-            packages: costs.packages.known().count(),
-        },
-        inputs: loaded.inputs,
-        repaired: &loaded.repaired,
-        failed: &loaded.failed,
-        notes: &loaded.notes,
-    })
+    processes.collect()
+}
+
+/// Returns the Node processes without a recording under a process; none if nobody saw any.
+fn unrecorded(process: &Process, cpu: Option<ReportCpu>) -> Option<ReportUnrecorded> {
+    let programs = process.unrecorded.filter(|programs| programs.nodes > 0)?;
+    let others_us = cpu.and_then(|cpu| cpu.others_us).filter(|_| programs.nodes_us > 0);
+    let cpu_us = others_us.map(|us| programs.nodes_part_of(us));
+    Some(ReportUnrecorded { processes: programs.nodes, cpu_us })
 }
 
 /// Returns the first rows of costs. `row` gets each item, whether it is of the trunk, and its cost.
