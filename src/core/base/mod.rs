@@ -4,6 +4,7 @@ pub mod build_kind;
 pub mod cold_sort;
 pub mod error;
 pub mod id_set;
+pub mod micros;
 pub mod name_list;
 pub mod native_code;
 pub mod native_thread;

@@ -30,7 +30,7 @@ impl RunStart {
             let from = "no recording tells when it was made: the run has the time at which its first \
                         file was last written";
             notes.push(from.to_owned());
-            micros(modified.unwrap_or(now))
+            since_1970_us(modified.unwrap_or(now))
         });
         let (us, text) = match to_iso(us) {
             Some(text) => (us, text),
@@ -41,7 +41,7 @@ impl RunStart {
                 "the run started on {text}, before 2000: the clock of its machine was not set, or its file \
                  has lost its time. Questions about a time of the lake do not find the run where it belongs"
             ));
-        } else if us.saturating_sub(micros(now)) > MAX_SKEW_US {
+        } else if us.saturating_sub(since_1970_us(now)) > MAX_SKEW_US {
             notes.push(format!(
                 "the run started on {text}, more than a day from now: the clock of its machine or of this one \
                  is wrong. Questions about a time of the lake do not find the run where it belongs"
@@ -66,7 +66,7 @@ fn recorded_us(session: &Session) -> Option<i64> {
 }
 
 /// Returns microseconds after 1970.
-fn micros(time: SystemTime) -> i64 {
+fn since_1970_us(time: SystemTime) -> i64 {
     let us = time.duration_since(UNIX_EPOCH).map(|after| i64::try_from(after.as_micros()));
     us.ok().and_then(Result::ok).unwrap_or(0)
 }
@@ -111,7 +111,7 @@ mod tests {
         let start = RunStart::of(&session(None), Some(at("2026-03-04T01:00:00Z")), at(NOW));
         assert_eq!(start.text, "2026-03-04T01:00:00.000Z");
         assert_eq!(start.notes.len(), 1);
-        assert_eq!(RunStart::of(&session(None), None, at(NOW)).us, micros(at(NOW)));
+        assert_eq!(RunStart::of(&session(None), None, at(NOW)).us, since_1970_us(at(NOW)));
     }
 
     #[test]

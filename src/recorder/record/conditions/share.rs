@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use cpu_prof_core::base::micros::micros;
 use cpu_prof_core::base::settings::start::Share;
 
 /// Delay of a look on a machine that is busy, microseconds.
@@ -54,6 +55,6 @@ impl ShareWatch {
     }
 
     fn period_us(&self) -> i64 {
-        i64::try_from(self.limit.period.as_micros()).unwrap_or(i64::MAX)
+        micros(self.limit.period)
     }
 }

@@ -1,10 +1,9 @@
 //! Judges when a condition is met: counters in, a reason out. Nothing here knows a clock or a thread.
 
-use std::time::Duration;
-
 use super::share::ShareWatch;
 use super::stall::StallWatch;
 use crate::sampler::v8::LoopProgress;
+use cpu_prof_core::base::micros::micros;
 use cpu_prof_core::base::settings::start::{Condition, Trigger};
 
 /// What can be read at any moment. None is what cannot be known now.
@@ -121,10 +120,6 @@ impl WatchKind {
             }
         }
     }
-}
-
-fn micros(time: Duration) -> i64 {
-    i64::try_from(time.as_micros()).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ use crate::record::process::host::HostProcess;
 use crate::record::process::signals;
 use crate::sampler::v8::{LoopProgress, Waker};
 use cpu_prof_core::base::error::Error;
+use cpu_prof_core::base::micros::micros;
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::start::{StartReason, StartSignal, Trigger};
 use cpu_prof_core::base::stderr::warn_once;
@@ -124,7 +125,7 @@ impl Watcher {
             if !goes_on {
                 return;
             }
-            let every_us = i64::try_from(self.config.every.as_micros()).unwrap_or(i64::MAX);
+            let every_us = micros(self.config.every);
             self.pause_until_us = system::now_us().saturating_add(every_us);
             self.watch.restart();
             // A signal that came meanwhile has had its recording.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::recording_writer::RecordingWriter;
+use cpu_prof_core::base::micros::micros;
 use cpu_prof_core::base::system;
 use cpu_prof_core::format::trace::write::events::Events;
 use cpu_prof_core::profile::met_condition::MetCondition;
@@ -14,8 +15,7 @@ impl RecordingWriter {
         if self.link.is_main {
             self.append(events, |trace, events| trace.met_condition(events, now_us, met));
         }
-        let for_us = i64::try_from(for_.as_micros()).unwrap_or(i64::MAX);
-        let until_us = now_us.saturating_add(for_us);
+        let until_us = now_us.saturating_add(micros(for_));
         self.trace.iter_mut().for_each(|trace| trace.hold(until_us));
         self.lanes.iter_mut().for_each(|lanes| lanes.hold(until_us));
     }

@@ -6,7 +6,6 @@
 use std::collections::VecDeque;
 use std::mem;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use chrono::{SecondsFormat, TimeDelta, Utc};
 
@@ -14,6 +13,7 @@ use super::complete_segment::{CompleteSegment, SegmentContents};
 use super::held_segments::HeldSegments;
 use super::live_file::LiveTrace;
 use cpu_prof_core::base::error::Error;
+use cpu_prof_core::base::micros::micros;
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::name_pattern::FileNames;
 use cpu_prof_core::base::settings::values::{Formats, HistoryLimits};
@@ -250,10 +250,6 @@ impl TraceSegments {
             self.complete.pop_front();
         }
     }
-}
-
-fn micros(duration: Duration) -> i64 {
-    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]
