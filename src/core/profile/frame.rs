@@ -89,6 +89,8 @@ impl CallFrame {
     pub const IDLE: &str = "(idle)";
     /// Name of the state in which a thread runs native code outside of JavaScript.
     pub const PROGRAM: &str = "(program)";
+    /// Name of the state in which a thread collects garbage.
+    pub const GC: &str = "(garbage collector)";
 
     /// Returns the frame of a state.
     pub fn state(name: &str) -> Self {
@@ -200,7 +202,7 @@ impl CallFrame {
         self.script_id == 0
             && matches!(
                 self.function_name.as_str(),
-                "(root)" | "(program)" | "(idle)" | "(garbage collector)"
+                "(root)" | Self::PROGRAM | Self::IDLE | Self::GC
             )
     }
 }

@@ -9,12 +9,13 @@ use crate::shared::json::ReportCost;
 use crate::shared::owner::finder::OwnerFinder;
 use crate::shared::session_costs::SessionCosts;
 use cpu_prof_core::base::numbering::FxIndexSet;
+use cpu_prof_core::profile::frame::CallFrame;
 
 /// The states of a thread, which come before all functions.
 pub(super) const STATES: [(FrameKind, &str); 3] = [
-    (FrameKind::Program, "(program)"),
-    (FrameKind::Gc, "(garbage collector)"),
-    (FrameKind::Idle, "(idle)"),
+    (FrameKind::Program, CallFrame::PROGRAM),
+    (FrameKind::Gc, CallFrame::GC),
+    (FrameKind::Idle, CallFrame::IDLE),
 ];
 
 /// Functions, files and packages in the order of the page, by their indices in the [`FrameIndex`].

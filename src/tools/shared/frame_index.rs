@@ -90,9 +90,9 @@ impl FrameIndex {
         for frame in frames.list() {
             let kind = match frame.function_name.as_str() {
                 _ if !frame.is_meta() => FrameKind::Function(self.add_function(frame)),
-                "(idle)" => FrameKind::Idle,
-                "(garbage collector)" => FrameKind::Gc,
-                "(program)" => FrameKind::Program,
+                CallFrame::IDLE => FrameKind::Idle,
+                CallFrame::GC => FrameKind::Gc,
+                CallFrame::PROGRAM => FrameKind::Program,
                 _ => FrameKind::Unrecorded,
             };
             self.kinds.push(kind);

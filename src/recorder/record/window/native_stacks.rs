@@ -115,7 +115,7 @@ impl EndStates {
     fn of(window: &Window) -> Self {
         Self {
             idle: window.state(CallFrame::IDLE),
-            gc: window.state("(garbage collector)"),
+            gc: window.state(CallFrame::GC),
             program: window.state(CallFrame::PROGRAM),
         }
     }

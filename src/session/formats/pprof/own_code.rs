@@ -3,10 +3,11 @@
 //! native program without debug information, they are the program.
 
 use super::file_tables::FileTables;
+use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::package::package_of;
 
 /// Functions that only V8's profiles have, which can have few others with a file.
-const STATES: [&[u8]; 3] = [b"(program)", b"(garbage collector)", b"(idle)"];
+const STATES: [&str; 3] = [CallFrame::PROGRAM, CallFrame::GC, CallFrame::IDLE];
 /// What tools write in place of a file that they do not know.
 const NO_FILES: [&[u8]; 7] =
     [b"Unknown", b"unknown", b"(unknown)", b"<unknown>", b"[unknown]", b"??", b"?"];
@@ -32,7 +33,9 @@ impl OwnCode {
         let addresses = tables.locations.values().filter(|location| location.lines.is_empty());
         let all = functions.len() + addresses.count();
         let mut names = functions.map(|function| text(function.name));
-        if 2 * with_file.count() >= all || names.any(|name| STATES.contains(&name)) {
+        if 2 * with_file.count() >= all
+            || names.any(|name| STATES.map(str::as_bytes).contains(&name))
+        {
             return Self::WithFiles;
         }
         let mut locations = tables.locations.values();

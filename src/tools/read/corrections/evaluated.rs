@@ -35,7 +35,7 @@ fn is_of_v8(process: &Process, frames: &FrameTable) -> bool {
     let mut frames =
         nodes.flat_map(|profile| &profile.nodes).map(|node| &frames.list()[node.frame as usize]);
     let is_state = |frame: &CallFrame| {
-        frame.is_meta() && matches!(&*frame.function_name, "(program)" | "(garbage collector)")
+        frame.is_meta() && matches!(&*frame.function_name, CallFrame::PROGRAM | CallFrame::GC)
     };
     process.node.is_some() || frames.any(is_state)
 }

@@ -61,9 +61,9 @@ fn state(name: &str, category: &str) -> Option<&'static str> {
         "[root]" | "(root)" => "(root)",
         "[idle]" | "(idle)" => CallFrame::IDLE,
         "[program]" | "(program)" => CallFrame::PROGRAM,
-        "(garbage collector)" => "(garbage collector)",
+        CallFrame::GC => CallFrame::GC,
         // Hermes names the kind of the collection.
-        _ if category == "Metadata" && name.starts_with("[GC") => "(garbage collector)",
+        _ if category == "Metadata" && name.starts_with("[GC") => CallFrame::GC,
         _ => return None,
     })
 }
