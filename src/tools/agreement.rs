@@ -22,7 +22,7 @@ use super::compare::compare::{CompareOptions, compare};
 use super::convert::convert::convert;
 use super::merge::merge::merge;
 use super::merge::options::{MergeOptions, MergeProgress};
-use super::read::load::load;
+use super::read::load::load_uncorrected;
 use super::read::selection::Selection;
 use super::read::slice::SliceLimits;
 use super::report::report::{ReportOptions, report};
@@ -318,7 +318,7 @@ fn agree(name: &str, file: &[u8]) -> Result<(), String> {
     fs::write(&input[0], file).unwrap();
     check(&input);
 
-    let loaded = load(&input, ReadScope::SAMPLES);
+    let loaded = load_uncorrected(&input, ReadScope::SAMPLES);
     let read = loaded.check();
     if read.is_ok() {
         report(&loaded, &ReportOptions::default()).unwrap();
@@ -356,7 +356,7 @@ fn agree(name: &str, file: &[u8]) -> Result<(), String> {
         if !found.is_empty() {
             return Err(format!("{case}: check refuses the merged trace: {found:?}"));
         }
-        let again = load(&[merged], ReadScope::SAMPLES);
+        let again = load_uncorrected(&[merged], ReadScope::SAMPLES);
         if case == "slice" || case == "interval" {
             continue;
         }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::convert::ConvertError;
-use crate::read::load::load;
+use crate::read::load::load_uncorrected;
 use crate::read::selection::Selection;
 use cpu_prof_core::format::cpuprofile::CpuProfile;
 use cpu_prof_core::profile::read_scope::ReadScope;
@@ -43,7 +43,7 @@ type StackFrame = (String, String, u32, i32, i32, Option<String>);
 type Samples = (i64, i64, Vec<(i64, Vec<StackFrame>, u32)>);
 
 fn samples(file: &Path) -> Samples {
-    let loaded = load(&[file.to_owned()], ReadScope::SAMPLES);
+    let loaded = load_uncorrected(&[file.to_owned()], ReadScope::SAMPLES);
     assert!(loaded.failed.is_empty() && loaded.notes.is_empty(), "{loaded:?}");
     let thread = &loaded.session.processes[0].threads[0];
     let [profile] = thread.profiles.as_slice() else { panic!("{thread:?}") };
@@ -89,7 +89,7 @@ fn a_recording_converts_there_and_back() {
     assert_eq!(samples(&at("c.json.gz")), before);
     assert_eq!(fs::read(at("b.cpuprofile")).unwrap(), fs::read(at("d.cpuprofile")).unwrap());
     let facts = |name: &str| {
-        let process = load(&[at(name)], ReadScope::TIMES).session.processes.remove(0);
+        let process = load_uncorrected(&[at(name)], ReadScope::TIMES).session.processes.remove(0);
         let Process { pid, command, url_label, cwd, parent_pid, node, identity, threads, .. } =
             process;
         let threads: Vec<_> = threads.into_iter().map(|thread| (thread.id, thread.name)).collect();
@@ -108,7 +108,7 @@ fn a_version_in_a_name_is_not_a_process() {
     let names = ["react-18.2.0.cpuprofile", "react-18.2.1.cpuprofile", "app.2024.11.cpuprofile"];
     let dir = folder(&names.map(|name| (name, PROFILE)));
     let at = |name: &str| dir.path().join(name);
-    let loaded = |paths: &[PathBuf]| load(paths, ReadScope::TIMES).session.processes;
+    let loaded = |paths: &[PathBuf]| load_uncorrected(paths, ReadScope::TIMES).session.processes;
     let found: Vec<_> = loaded(&names.map(at)).into_iter().map(|one| (one.pid, one.name)).collect();
     assert_eq!(found, names.map(|name| (0, name.to_owned())));
     let written =
@@ -130,7 +130,7 @@ fn each_thread_gets_a_file() {
     let expected = ["x.4242.0.cpuprofile", "x.4242.3.cpuprofile"];
     assert_eq!(written, expected.map(|name| dir.path().join(name)));
     assert_eq!(names(dir.path()), ["both.json", expected[0], expected[1]]);
-    let loaded = load(&written, ReadScope::TIMES);
+    let loaded = load_uncorrected(&written, ReadScope::TIMES);
     let [process] = loaded.session.processes.as_slice() else { panic!("{loaded:?}") };
     assert_eq!((process.pid, process.threads.len()), (4242, 2));
 }

@@ -51,8 +51,9 @@ pub(crate) struct Loaded {
     slice: Option<FoundSlice>,
 }
 
-/// Reads files, and the files in folders.
-pub(crate) fn load(paths: &[PathBuf], scope: ReadScope) -> Loaded {
+/// Reads files, and the files in folders, without the corrections and the filter that `Selection::load` applies:
+/// tools call that.
+pub(crate) fn load_uncorrected(paths: &[PathBuf], scope: ReadScope) -> Loaded {
     let mut loaded = load_all(FoundInputs::of(paths), scope);
     if loaded.session.clocks.len() > 1 {
         let note = "the recordings come from several machines or runs, or from before and after a \
@@ -62,11 +63,15 @@ pub(crate) fn load(paths: &[PathBuf], scope: ReadScope) -> Loaded {
     loaded
 }
 
-/// Reads a slice of the time, with lines or samples as in `scope`. Only recordings of the first clock
-/// have times in the slice.
-pub(crate) fn load_slice(paths: &[PathBuf], limits: SliceLimits, scope: ReadScope) -> Loaded {
+/// Reads a slice of the time in the same way, with lines or samples as in `scope`. Only recordings of the first
+/// clock have times in the slice.
+pub(crate) fn load_slice_uncorrected(
+    paths: &[PathBuf],
+    limits: SliceLimits,
+    scope: ReadScope,
+) -> Loaded {
     if limits.is_everything() {
-        return load(paths, scope);
+        return load_uncorrected(paths, scope);
     }
     let found = FoundInputs::of(paths);
     let Some((start_us, end_us)) = find_time_line(&found.inputs) else {
@@ -432,7 +437,7 @@ mod tests {
             ("broken.json", "no"),
             ("trace.json", merged),
         ]);
-        let loaded = load(&[dir.path().to_owned()], ReadScope::TIMES);
+        let loaded = load_uncorrected(&[dir.path().to_owned()], ReadScope::TIMES);
         assert_eq!(found(&loaded), [(4242, vec![0, 3])]);
         assert_eq!(loaded.inputs, 2);
         assert_eq!(loaded.repaired, [dir.path().join("worker.trace.json")]);
@@ -446,7 +451,7 @@ mod tests {
     fn a_folder_of_a_merged_trace_alone_is_that_trace() {
         let merged = MAIN.replacen('{', "{\"source\":\"cpu-prof\",", 1);
         let dir = folder(&[("trace.json", &merged)]);
-        let loaded = load(&[dir.path().to_owned()], ReadScope::TIMES);
+        let loaded = load_uncorrected(&[dir.path().to_owned()], ReadScope::TIMES);
         assert_eq!(found(&loaded), [(4242, vec![0])]);
         assert!(loaded.notes.is_empty());
     }
@@ -455,10 +460,10 @@ mod tests {
     fn the_end_is_that_of_the_clock_of_most_recordings() {
         let other = MAIN.replace("4242", "4243").replace("5a1f", "ffff").replace("52297", "92297");
         let dir = folder(&[("a.json", MAIN), ("b.json", WORKER), ("c.json", &other)]);
-        let whole = load(&[dir.path().to_owned()], ReadScope::TIMES).session;
+        let whole = load_uncorrected(&[dir.path().to_owned()], ReadScope::TIMES).session;
         assert!(whole.clocks.len() == 2 && whole.clocks[1].end_us > whole.clocks[0].end_us);
         let limits = SliceLimits::of_ms(Some(-2.5), None);
-        let loaded = load_slice(&[dir.path().to_owned()], limits, ReadScope::LINES);
+        let loaded = load_slice_uncorrected(&[dir.path().to_owned()], limits, ReadScope::LINES);
         assert_eq!(found(&loaded), [(4242, vec![0, 3])]);
         assert_eq!(loaded.session.length_us(), 2_500);
         assert_eq!(loaded.session.clocks[0].end_us, whole.clocks[0].end_us);
@@ -478,7 +483,7 @@ mod tests {
             fs::create_dir_all(dir.path().join(place)).unwrap();
             fs::write(dir.path().join(place).join(name), text).unwrap();
         }
-        let loaded = load(&[dir.path().to_owned()], ReadScope::TIMES);
+        let loaded = load_uncorrected(&[dir.path().to_owned()], ReadScope::TIMES);
         assert_eq!(found(&loaded), [(4242, vec![0]), (4243, vec![0])]);
         assert_eq!(loaded.notes.len(), 2, "{:?}", loaded.notes);
         for (note, place) in loaded.notes.iter().zip(["2/out/trace.json", "2/trace.json"]) {
@@ -493,10 +498,11 @@ mod tests {
         let merged = merged.replace("\n]}", &format!(",\n{worker}"));
         let merged = merged.replacen("\"threadId\"", "\"x\"", 1);
         let dir = folder(&[("main.trace.json", MAIN), ("trace.json", &merged)]);
-        let alone = load(&[dir.path().join("trace.json")], ReadScope::TIMES).session;
+        let alone = load_uncorrected(&[dir.path().join("trace.json")], ReadScope::TIMES).session;
         assert_eq!(alone.processes[0].threads.len(), 2);
         for names in [["main.trace.json", "trace.json"], ["trace.json", "main.trace.json"]] {
-            let both = load(&names.map(|name| dir.path().join(name)), ReadScope::TIMES).session;
+            let both = load_uncorrected(&names.map(|name| dir.path().join(name)), ReadScope::TIMES)
+                .session;
             assert_eq!(both.processes.len(), 1);
             assert_eq!(both.processes[0].recordings(), 2, "{names:?}");
         }
@@ -513,7 +519,7 @@ mod tests {
             (at("package.json"), "no CPU profile"),
             (at("x.json"), "not a JSON object"),
         ] {
-            let loaded = load(&[path], ReadScope::TIMES);
+            let loaded = load_uncorrected(&[path], ReadScope::TIMES);
             let error = loaded.check().unwrap_err();
             assert!(error.contains(reason), "{error}");
         }
@@ -524,7 +530,7 @@ mod tests {
         const START: &str = "2026-03-04T05:06:07.089Z";
         let wall_us = |text: &str, start_us: i64| {
             let dir = folder(&[("a.json", text)]);
-            let session = load(&[dir.path().to_owned()], ReadScope::TIMES).session;
+            let session = load_uncorrected(&[dir.path().to_owned()], ReadScope::TIMES).session;
             let wall_us = session.clock(&session.processes[0]).wall_us(start_us);
             wall_us.and_then(wall_time::to_iso)
         };
@@ -545,23 +551,31 @@ mod tests {
     fn a_slice_leaves_out_the_rest() {
         let dir = folder(&[("main.trace.json", MAIN)]);
         let paths = [dir.path().to_owned()];
-        let whole = load(&paths, ReadScope::TIMES).session;
+        let whole = load_uncorrected(&paths, ReadScope::TIMES).session;
         assert_eq!(whole.length_us(), 10_000);
         let slice = |from, to| {
-            load_slice(&paths, SliceLimits::of_ms(Some(from), Some(to)), ReadScope::LINES)
+            load_slice_uncorrected(
+                &paths,
+                SliceLimits::of_ms(Some(from), Some(to)),
+                ReadScope::LINES,
+            )
         };
         let part = slice(2.5, 4.0);
         assert_eq!(part.session.length_us(), 1_500);
         let times = part.session.processes[0].threads[0].profiles[0].all_times();
         assert_eq!(times.map(|times| times.self_us).sum::<u64>(), 1_500);
-        let end = load_slice(&paths, SliceLimits::of_ms(Some(-2.5), None), ReadScope::LINES);
+        let end =
+            load_slice_uncorrected(&paths, SliceLimits::of_ms(Some(-2.5), None), ReadScope::LINES);
         assert_eq!(end.session.length_us(), 2_500);
         let none = slice(20.0, 40.0);
         assert!(none.check().unwrap_err().contains("in that time"));
         let reversed = slice(8.0, -5.0);
         assert!(reversed.check().unwrap_err().contains("ends before it starts"));
-        let missing =
-            load_slice(&[dir.path().join("missing")], SliceLimits::default(), ReadScope::LINES);
+        let missing = load_slice_uncorrected(
+            &[dir.path().join("missing")],
+            SliceLimits::default(),
+            ReadScope::LINES,
+        );
         assert!(missing.check().unwrap_err().contains("does not exist"));
     }
 }

@@ -70,7 +70,7 @@ fn nothing_written(process: &Process) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::load::load;
+    use crate::read::load::load_uncorrected;
     use cpu_prof_core::profile::read_scope::ReadScope;
     use cpu_prof_core::testing::traces::MAIN;
     use cpu_prof_session::model::Thread;
@@ -90,7 +90,7 @@ mod tests {
         std::fs::write(&path, text).unwrap();
         let programs = UnrecordedPrograms { nodes: 2, nodes_us: 5000, others_us: 70 };
         let is_noted = note_programs(&path, programs).unwrap();
-        let loaded = load(&[path], ReadScope::LINES);
+        let loaded = load_uncorrected(&[path], ReadScope::LINES);
         assert!(loaded.failed.is_empty() && loaded.repaired.is_empty());
         (is_noted, loaded.session.processes[0].unrecorded)
     }

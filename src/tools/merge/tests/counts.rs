@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::merge::merge::merge;
 use crate::merge::options::{MergeOptions, MergeProgress};
-use crate::read::load::load;
+use crate::read::load::load_uncorrected;
 use cpu_prof_core::profile::read_scope::ReadScope;
 
 /// A recording of one thread.
@@ -133,7 +133,7 @@ proptest! {
         let output = dir.path().join("out/trace.json");
         let merged =
             merge(&paths, &output, &MergeOptions::default(), &MergeProgress::default()).unwrap();
-        let loaded = load(&paths[..], ReadScope::TIMES);
+        let loaded = load_uncorrected(&paths[..], ReadScope::TIMES);
         prop_assert!(loaded.failed.is_empty(), "{:?}", loaded.failed);
         let threads: usize =
             loaded.session.processes.iter().map(|process| process.threads.len()).sum();

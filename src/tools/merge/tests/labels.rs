@@ -11,7 +11,7 @@ use crate::merge::merge::merge;
 use crate::merge::options::{MergeOptions, MergeProgress};
 use crate::read::filter::{Filter, StackFilter};
 use crate::read::label_filter::LabelFilter;
-use crate::read::load::{Loaded, load_slice};
+use crate::read::load::{Loaded, load_slice_uncorrected};
 use crate::read::slice::SliceLimits;
 use cpu_prof_core::profile::read_scope::ReadScope;
 
@@ -152,7 +152,7 @@ fn both(recordings: &[Recorded], limits: SliceLimits, filter: &Filter) -> Option
         fs::write(dir.path().join(name), recorded.text()).unwrap();
     }
     let paths = [dir.path().to_owned()];
-    let mut before = load_slice(&paths, limits, ReadScope::TIMES);
+    let mut before = load_slice_uncorrected(&paths, limits, ReadScope::TIMES);
     let output = dir.path().join("out/trace.json");
     let options = MergeOptions { slice: limits, filter: filter.clone(), ..MergeOptions::default() };
     let is_left = before.keep(filter).is_ok() && !times(&before).is_empty();
@@ -161,7 +161,7 @@ fn both(recordings: &[Recorded], limits: SliceLimits, filter: &Filter) -> Option
         return None;
     }
     merged.unwrap();
-    let after = load_slice(&[output], SliceLimits::default(), ReadScope::TIMES);
+    let after = load_slice_uncorrected(&[output], SliceLimits::default(), ReadScope::TIMES);
     assert!(after.failed.is_empty() && after.repaired.is_empty());
     Some([times(&before), times(&after)])
 }

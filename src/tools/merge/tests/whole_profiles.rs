@@ -1,7 +1,7 @@
 //! Profiles that are one file or one event.
 
 use super::*;
-use crate::read::load::{Loaded, load, load_slice};
+use crate::read::load::{Loaded, load_slice_uncorrected, load_uncorrected};
 use cpu_prof_core::profile::read_scope::ReadScope;
 
 const NODES: &str = r#"[{"id":1,"callFrame":{"functionName":"(root)"},"children":[2,3],"hitCount":0},
@@ -11,7 +11,7 @@ const NODES: &str = r#"[{"id":1,"callFrame":{"functionName":"(root)"},"children"
 /// Returns the self times of functions in a trace.
 fn self_times(run: &Run) -> Vec<(String, u64)> {
     let files = &run.result.as_ref().unwrap().files;
-    self_times_of(&load(&files[..1], ReadScope::TIMES))
+    self_times_of(&load_uncorrected(&files[..1], ReadScope::TIMES))
 }
 
 fn self_times_of(loaded: &Loaded) -> Vec<(String, u64)> {
@@ -92,7 +92,7 @@ fn a_profile_that_is_cut_off_is_refused_with_the_reason() {
         let merged = run(&[cut.as_bytes()], &MergeOptions::default());
         let error = merged.result.as_ref().unwrap_err().to_string();
         assert!(error.contains("cut off"), "{error}");
-        let error = load(&[merged.dir.path().join("0.json")], ReadScope::TIMES).check();
+        let error = load_uncorrected(&[merged.dir.path().join("0.json")], ReadScope::TIMES).check();
         assert!(error.as_ref().unwrap_err().contains("cut off"), "{error:?}");
     }
 }
@@ -119,7 +119,7 @@ fn a_limit_is_the_same_moment_for_all_tools() {
             let read =
                 (0..files.len()).map(|number| merged.dir.path().join(format!("{number}.json")));
             let read: Vec<_> = read.collect();
-            let report = self_times_of(&load_slice(&read, limits, ReadScope::TIMES));
+            let report = self_times_of(&load_slice_uncorrected(&read, limits, ReadScope::TIMES));
             let merge = if merged.result.is_ok() { self_times(&merged) } else { Vec::new() };
             assert_eq!(merge, report, "{from_us}..{to_us} of {files:?}");
         }
@@ -146,7 +146,7 @@ fn the_tree_of_old_profiles_is_read() {
     let expected = expected(&[("deep", 50_000), ("f", 10_000)]);
     let merged = run(&[text.as_bytes()], &MergeOptions::default());
     assert_eq!(self_times(&merged), expected);
-    let loaded = load(&[merged.dir.path().join("0.json")], ReadScope::TIMES);
+    let loaded = load_uncorrected(&[merged.dir.path().join("0.json")], ReadScope::TIMES);
     assert_eq!(self_times_of(&loaded), expected);
     let frames = loaded.session.frames.list();
     let deep = frames.iter().find(|frame| frame.function_name == "deep").unwrap();
