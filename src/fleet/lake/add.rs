@@ -38,7 +38,7 @@ pub enum AddOutcome {
 impl Lake {
     /// Adds a run, unless it is there.
     pub async fn add(&self, request: &AddRequest) -> Result<AddOutcome, LakeError> {
-        let partition = Partition::of(&request.repo, &request.date).map_err(LakeError)?;
+        let partition = Partition::of(&request.repo, &request.date)?;
         let stem = stem_of(&request.stem)?;
         let upload = Upload::of(&partition, &stem, &request.folder)?;
         let objects = self.open_to_write().await?;

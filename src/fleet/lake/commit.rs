@@ -37,7 +37,7 @@ struct AddedFiles {
 impl Lake {
     /// Uploads files, and commits the change of them. Returns false if another change has the number.
     pub async fn commit(&self, request: &CommitRequest) -> Result<bool, LakeError> {
-        let partition = Partition::of(&request.repo, &request.date).map_err(LakeError)?;
+        let partition = Partition::of(&request.repo, &request.date)?;
         if !(1..=99_999_999).contains(&request.number) {
             return Err(LakeError(format!("{} is no number of a change", request.number)));
         }

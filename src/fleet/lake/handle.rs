@@ -24,7 +24,7 @@ pub struct Lake {
 impl Lake {
     /// Reads an address. Nothing is opened. The error is for the user.
     pub fn of(name: String, variables: Variables) -> Result<Self, LakeError> {
-        let address = Address::parse(&name).map_err(LakeError)?;
+        let address = Address::parse(&name)?;
         Ok(Self { name, address, variables })
     }
 

@@ -17,6 +17,15 @@ const TABLE_FILE: &str = ".parquet";
 const CHANGE_FILE: &str = ".json";
 const CHANGE_DIGITS: usize = 8;
 
+/// What is wrong with the names of a partition.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum PartitionError {
+    #[error("the name of the repository is empty or too long")]
+    Repository,
+    #[error("{0:?} is no date as 2026-01-31")]
+    Date(String),
+}
+
 /// A day of a repository.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Partition {
@@ -25,13 +34,13 @@ pub(crate) struct Partition {
 }
 
 impl Partition {
-    /// Returns a partition, or what is wrong with the names.
-    pub(crate) fn of(repo: &str, date: &str) -> Result<Self, String> {
+    /// Returns the partition of these names.
+    pub(crate) fn of(repo: &str, date: &str) -> Result<Self, PartitionError> {
         if segment::encode(repo).is_none() {
-            return Err("the name of the repository is empty or too long".into());
+            return Err(PartitionError::Repository);
         }
         if !is_date(date) {
-            return Err(format!("{date:?} is no date as 2026-01-31"));
+            return Err(PartitionError::Date(date.into()));
         }
         Ok(Self { repo: repo.into(), date: date.into() })
     }

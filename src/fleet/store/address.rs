@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use object_store::path::Path as ObjectPath;
 
+use super::failure::LakeError;
+
 /// What an address of an object store begins with.
 const S3: &str = "s3://";
 
@@ -19,30 +21,34 @@ pub(crate) enum Address {
 }
 
 impl Address {
-    /// Reads an address. The error is for the user.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    /// Reads an address.
+    pub(crate) fn parse(text: &str) -> Result<Self, LakeError> {
         let Some(rest) = text.strip_prefix(S3) else {
             if let Some((scheme, _)) = text.split_once("://") {
                 let known = "a lake is a folder, or s3://bucket/prefix (AWS_ENDPOINT_URL names \
                              another server than Amazon's)";
-                return Err(format!("{scheme}:// is not supported: {known}"));
+                return Err(LakeError(format!("{scheme}:// is not supported: {known}")));
             }
             if text.is_empty() {
-                return Err("the lake has no name: give a folder, or s3://bucket/prefix".into());
+                return Err(LakeError(
+                    "the lake has no name: give a folder, or s3://bucket/prefix".into(),
+                ));
             }
             return Ok(Self::Folder(text.into()));
         };
         let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
         let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         if bucket.is_empty() || bucket.len() > 255 || !bucket.bytes().all(is_sign) {
-            return Err(format!(
+            return Err(LakeError(format!(
                 "{S3}{bucket} is no name of a bucket, which has letters, digits, dashes and dots: \
                  s3://bucket/prefix"
-            ));
+            )));
         }
         let prefix = prefix.trim_matches('/');
         ObjectPath::parse(prefix).map_err(|_| {
-            format!("{text} has a prefix that no object store takes: leave out //, /./ and /../")
+            LakeError(format!(
+                "{text} has a prefix that no object store takes: leave out //, /./ and /../"
+            ))
         })?;
         Ok(Self::Bucket { bucket: bucket.into(), prefix: prefix.into() })
     }
@@ -76,7 +82,7 @@ mod tests {
             ("s3://b/a//b", "a prefix"),
             ("gs://b/c", "gs:// is not supported"),
         ] {
-            assert!(Address::parse(text).unwrap_err().contains(words), "{text}");
+            assert!(Address::parse(text).unwrap_err().0.contains(words), "{text}");
         }
     }
 }

@@ -12,7 +12,7 @@ use object_store::{BackoffConfig, ObjectStore, RetryConfig};
 
 use super::address::Address;
 use super::credentials::{Variables, has_source, with_variables};
-use super::failure::Failures;
+use super::failure::{Failures, LakeError};
 use super::http::{CA_VARIABLE, Connector};
 use super::limits::{Limits, TIME_VARIABLE};
 
@@ -21,16 +21,16 @@ const RETRIES: usize = 5;
 const RETRY_TIME: Duration = Duration::from_secs(30);
 const LONGEST_BREAK: Duration = Duration::from_secs(4);
 
-/// Returns the store of a lake. A folder must be there. The error is for the user.
+/// Returns the store of a lake. A folder must be there.
 pub(super) fn connect(
     address: &Address,
     variables: &Variables,
     failures: &Arc<Failures>,
-) -> Result<Arc<dyn ObjectStore>, String> {
+) -> Result<Arc<dyn ObjectStore>, LakeError> {
     let (bucket, prefix) = match address {
         Address::Folder(folder) => {
             let store = LocalFileSystem::new_with_prefix(folder)
-                .map_err(|error| failures.explain(&error))?;
+                .map_err(|error| LakeError(failures.explain(&error)))?;
             return Ok(Arc::new(store));
         }
         Address::Bucket { bucket, prefix } => (bucket, prefix),
@@ -38,8 +38,9 @@ pub(super) fn connect(
     let set = |name: &str| variables.get(name).filter(|value| !value.is_empty());
     let limits = set(TIME_VARIABLE).map_or(Ok(Limits::default()), |value| Limits::of(value))?;
     let certificates = set(CA_VARIABLE).map(|file| {
-        fs::read(file)
-            .map_err(|error| format!("{CA_VARIABLE} names a file that cannot be read: {error}"))
+        fs::read(file).map_err(|error| {
+            LakeError(format!("{CA_VARIABLE} names a file that cannot be read: {error}"))
+        })
     });
     let certificates = certificates.transpose()?;
     let connector = Connector::new(
@@ -57,9 +58,11 @@ pub(super) fn connect(
         .with_http_connector(connector)
         .build()
         .map_err(|_| {
-            "the variables AWS_… cannot be used: check AWS_ENDPOINT_URL, AWS_ALLOW_HTTP (true or \
-             false), AWS_REGION, and that AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are both set"
-                .to_owned()
+            LakeError(
+                "the variables AWS_… cannot be used: check AWS_ENDPOINT_URL, AWS_ALLOW_HTTP (true or \
+                 false), AWS_REGION, and that AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are both set"
+                    .into(),
+            )
         })?;
     Ok(Arc::new(PrefixStore::new(store, ObjectPath::from(prefix.as_str()))))
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 
+use super::failure::LakeError;
+
 /// What is sent in headers, and the reason for a look at it: a line break comes with a copied key.
 const IN_HEADERS: [&str; 3] = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"];
 
@@ -24,15 +26,17 @@ const SOURCES: [&str; 6] = [
 /// The variables, by name.
 pub(crate) type Variables = BTreeMap<String, String>;
 
-/// Passes the variables on. The error is for the user, and has no value.
+/// Passes the variables on. The error has no value.
 pub(super) fn with_variables(
     mut builder: AmazonS3Builder,
     variables: &Variables,
-) -> Result<AmazonS3Builder, String> {
+) -> Result<AmazonS3Builder, LakeError> {
     for name in IN_HEADERS {
         let is_sign = |byte: u8| byte.is_ascii_graphic();
         if variables.get(name).is_some_and(|value| !value.bytes().all(is_sign)) {
-            return Err(format!("{name} has characters that no key has: a space or a line break?"));
+            return Err(LakeError(format!(
+                "{name} has characters that no key has: a space or a line break?"
+            )));
         }
     }
     for (name, value) in variables {

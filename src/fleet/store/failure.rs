@@ -7,10 +7,18 @@ use std::sync::Mutex;
 
 use object_store::Error as ObjectError;
 
+use crate::layout::partition::PartitionError;
+
 /// A message for the user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct LakeError(pub String);
+
+impl From<PartitionError> for LakeError {
+    fn from(error: PartitionError) -> Self {
+        Self(error.to_string())
+    }
+}
 
 /// Why an exchange with a server failed.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use object_store::client::{
 };
 use ureq::Agent;
 
-use super::failure::{Failure, Failures};
+use super::failure::{Failure, Failures, LakeError};
 use super::limits::{Limits, MACHINE_TIME, MOST_BYTES, MOST_FILE_BYTES};
 use super::pages::Pages;
 use super::xml::error_code;
@@ -45,9 +45,10 @@ impl Connector {
         certificates: Option<&[u8]>,
         failures: Arc<Failures>,
         has_source: bool,
-    ) -> Result<Self, String> {
-        let agent = agent(certificates, true)
-            .ok_or_else(|| format!("{CA_VARIABLE} names a file without a certificate (PEM)"))?;
+    ) -> Result<Self, LakeError> {
+        let agent = agent(certificates, true).ok_or_else(|| {
+            LakeError(format!("{CA_VARIABLE} names a file without a certificate (PEM)"))
+        })?;
         Ok(Self { agent, limits, failures, pages: Arc::default(), has_source })
     }
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::failure::LakeError;
+
 /// The variable that sets the time of a request. Lengths such as `500ms` come as numbers of seconds.
 pub const TIME_VARIABLE: &str = "AWS_TIMEOUT";
 
@@ -29,11 +31,13 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Reads the value of the variable. The error is for the user.
-    pub(super) fn of(value: &str) -> Result<Self, String> {
+    /// Reads the value of the variable.
+    pub(super) fn of(value: &str) -> Result<Self, LakeError> {
         let seconds = value.parse().ok().filter(|seconds| (0.001..=86400.0).contains(seconds));
         let whole = seconds.map(Duration::from_secs_f64).ok_or_else(|| {
-            format!("{TIME_VARIABLE} is not valid: set a time such as 30s or 500ms, from 1ms to 1d")
+            LakeError(format!(
+                "{TIME_VARIABLE} is not valid: set a time such as 30s or 500ms, from 1ms to 1d"
+            ))
         })?;
         Ok(Self { connect: whole.min(Self::default().connect), whole })
     }
