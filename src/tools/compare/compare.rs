@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::path::PathBuf;
 
+use super::compare_error::CompareError;
 use super::items::{ComparedItem, ItemKind, Items, Measure};
 use super::json::{ComparedPlace, ComparedRow, ComparedSide, Comparison};
 use super::matching::{MatchedItems, matched};
@@ -50,7 +51,7 @@ struct TestedRow {
 pub(crate) fn compare(
     sides: [&[Vec<PathBuf>]; 2],
     options: &CompareOptions,
-) -> Result<String, String> {
+) -> Result<String, CompareError> {
     let mut inputs = [0, 0];
     let mut finds_leaves = [true, true];
     let (mut repaired, mut failed, mut notes) = (Vec::new(), Vec::new(), Vec::new());
@@ -100,7 +101,7 @@ pub(crate) fn compare(
         failed: &failed,
         notes: &notes,
     };
-    serde_json::to_string(&comparison).map_err(|error| error.to_string())
+    Ok(serde_json::to_string(&comparison)?)
 }
 
 /// Returns a note if V8 has left out callers on one side only. The flags say of both whether V8 was shown them.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::compare_error::CompareError;
 use super::noise::{NoiseModel, RowValues, SPREAD_OF_WORK, differences};
 
 /// The values of one row.
@@ -32,11 +33,11 @@ struct GivenDifference {
 
 /// Compares rows of values: `[{base, head, sampled}]` as JSON. Returns JSON, or what is wrong with the
 /// rows.
-pub(crate) fn compare_given(rows: &str) -> Result<String, String> {
-    let rows: Vec<GivenRow> = serde_json::from_str(rows).map_err(|error| error.to_string())?;
+pub(crate) fn compare_given(rows: &str) -> Result<String, CompareError> {
+    let rows: Vec<GivenRow> = serde_json::from_str(rows)?;
     let sides = rows.first().map_or((0, 0), |row| (row.base.len(), row.head.len()));
     if rows.iter().any(|row| (row.base.len(), row.head.len()) != sides) {
-        return Err("the rows have values of different numbers of runs".into());
+        return Err(CompareError::UnequalRows);
     }
     let rows: Vec<RowValues> = rows
         .into_iter()
@@ -56,7 +57,7 @@ pub(crate) fn compare_given(rows: &str) -> Result<String, String> {
         changed: found.is_change(),
     });
     let result = GivenResult { noise, differences: shown.collect() };
-    serde_json::to_string(&result).map_err(|error| error.to_string())
+    Ok(serde_json::to_string(&result)?)
 }
 
 #[cfg(test)]
@@ -91,6 +92,6 @@ mod tests {
         for text in [r#"[{"base":[1],"head":[1]},{"base":[1,2],"head":[1]}]"#, "[{}]", "nothing"] {
             assert!(compare_given(text).is_err(), "{text}");
         }
-        assert_eq!(compare_given("[]").as_deref(), Ok(r#"{"noise":"assumed","differences":[]}"#));
+        assert_eq!(compare_given("[]").unwrap(), r#"{"noise":"assumed","differences":[]}"#);
     }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod changes;
 pub(crate) mod compare;
+mod compare_error;
 pub(crate) mod given;
 mod items;
 pub(crate) mod json;

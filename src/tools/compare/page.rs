@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use rustc_hash::FxHashMap;
 
+use super::compare_error::CompareError;
 use super::items::ComparedItem;
 use super::matching::matched;
 use super::run_costs::{function_item, read_runs, root};
@@ -20,7 +21,7 @@ pub(crate) fn page(
     sides: [&[Vec<PathBuf>]; 2],
     names: [String; 2],
     selection: &Selection,
-) -> Result<String, String> {
+) -> Result<String, CompareError> {
     let mut trees = SideTrees::default();
     let mut notes = Vec::new();
     let (items, runs) = read_runs(sides, selection, |side, loaded, view| {
@@ -38,8 +39,7 @@ pub(crate) fn page(
         numbers.map(|(item, row)| (&items[item], row)).collect();
     let paths = trees.joined(&rows, sides.map(<[_]>::len));
     let cwd = trees.cwd.as_str();
-    page_of_sides(PageSides { index: &trees.index, paths, names, cwd, notes: &notes })
-        .map_err(|error| error.to_string())
+    Ok(page_of_sides(PageSides { index: &trees.index, paths, names, cwd, notes: &notes })?)
 }
 
 type SidePaths = PathTree<FrameKind, [PathTime; 2]>;

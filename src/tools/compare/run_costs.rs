@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::items::{ComparedItem, ItemKind, Items, Measure};
 use super::short_path::{short_command, short_path};
 use crate::read::load::Loaded;
+use crate::read::load_error::LoadError;
 use crate::read::selection::Selection;
 use crate::shared::costs::WeightedTree;
 use crate::shared::frame_index::FrameIndex;
@@ -53,7 +54,7 @@ pub(super) fn read_runs(
     sides: [&[Vec<PathBuf>]; 2],
     selection: &Selection,
     mut take: impl FnMut(usize, &Loaded, &SessionView<'_>),
-) -> Result<(Items, [Vec<RunCosts>; 2]), String> {
+) -> Result<(Items, [Vec<RunCosts>; 2]), LoadError> {
     let mut items = Items::default();
     let mut costs = [Vec::new(), Vec::new()];
     for (side, runs) in sides.into_iter().enumerate() {

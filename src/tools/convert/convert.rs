@@ -10,6 +10,7 @@ use crate::merge::merge::merge;
 use crate::merge::options::{MergeOptions, MergeProgress};
 use crate::merge::result::{MergeError, MergeResult};
 use crate::read::load::Loaded;
+use crate::read::load_error::LoadError;
 use crate::read::replay::windows;
 use crate::read::selection::Selection;
 use cpu_prof_core::base::name_list::first_of;
@@ -29,8 +30,8 @@ pub(crate) enum ConvertError {
     #[error("{} has no ending that convert knows: {}, each also with .gz", .0.display(), known_endings())]
     UnknownExtension(PathBuf),
     /// The input could not be read.
-    #[error("{0}")]
-    Input(String),
+    #[error(transparent)]
+    Input(#[from] LoadError),
     /// The output could not be written.
     #[error(transparent)]
     Output(#[from] FileError),
@@ -71,7 +72,7 @@ pub(crate) fn convert(
         let path = output.to_owned();
         FileError { action: "find the folder of", path, source }
     })?;
-    let read = |scope| selection.load(inputs, scope).map_err(ConvertError::Input);
+    let read = |scope| selection.load(inputs, scope);
     let mut files = ConvertedFiles::new();
     let loaded = match format.writer {
         FormatWriter::Merge => {

@@ -27,7 +27,7 @@ pub(crate) fn compare(
     selection: JsSelection,
 ) -> AsyncTask<Work> {
     let options = CompareOptions { wanted, shares, selection: selection.into() };
-    Work::task(move || compare_runs([&runs(base), &runs(head)], &options))
+    Work::task(move || Ok(compare_runs([&runs(base), &runs(head)], &options)?))
 }
 
 /// Reads runs, each a list of files and folders, for a page that compares them. Returns the data of the
@@ -42,7 +42,7 @@ pub(crate) fn compare_page(
 ) -> AsyncTask<Work> {
     let selection = Selection::from(selection);
     Work::task(move || {
-        compared_page::page([&runs(base), &runs(head)], [base_name, head_name], &selection)
+        Ok(compared_page::page([&runs(base), &runs(head)], [base_name, head_name], &selection)?)
     })
 }
 
@@ -55,14 +55,14 @@ fn runs(side: Vec<Vec<String>>) -> Vec<Vec<PathBuf>> {
 /// `sampled`, the time between two samples. Returns `{noise, differences}`, a difference for each row.
 #[napi(js_name = "cpuProfDifferences", catch_unwind)]
 pub(crate) fn differences(rows: String) -> AsyncTask<Work> {
-    Work::task(move || compare_given(&rows))
+    Work::task(move || Ok(compare_given(&rows)?))
 }
 
 /// Finds changes in the rows of a `ChangeInput`, which is JSON. Returns `FoundChanges`.
 #[napi(js_name = "cpuProfBlame", catch_unwind)]
 pub(crate) fn blame(input: String) -> AsyncTask<Work> {
     Work::task(move || {
-        let input: ChangeInput = serde_json::from_str(&input).map_err(|error| error.to_string())?;
+        let input: ChangeInput = serde_json::from_str(&input)?;
         let found = change_points(&input)?;
         json(&found)
     })

@@ -24,8 +24,5 @@ pub(crate) fn convert(
     selection: JsSelection,
 ) -> AsyncTask<Work> {
     let selection = Selection::from(selection);
-    Work::task(move || {
-        let result = convert_run::convert(&paths(inputs), output.as_ref(), &selection);
-        json(&result.map_err(|error| error.to_string())?)
-    })
+    Work::task(move || json(&convert_run::convert(&paths(inputs), output.as_ref(), &selection)?))
 }

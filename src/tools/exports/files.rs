@@ -13,8 +13,8 @@ use cpu_prof_core::files::temporary::remove_partial;
 #[napi(js_name = "cpuProfWriteFile", catch_unwind)]
 pub(crate) fn write_file(path: String, text: String) -> AsyncTask<Work> {
     Work::task(move || {
-        let written = atomic::write(path.as_ref(), text.as_bytes());
-        written.map(|()| String::new()).map_err(|error| error.to_string())
+        atomic::write(path.as_ref(), text.as_bytes())?;
+        Ok(String::new())
     })
 }
 

@@ -36,6 +36,6 @@ pub(crate) fn follow_look(
         // A look that panicked leaves files that the next look reads from their starts, or as they are.
         let mut follower = follower.lock().unwrap_or_else(PoisonError::into_inner);
         let look = follower.look(&inputs, LookTime::Last((seconds * 1e6) as i64), &selection);
-        view(&look, &kind, top as usize).map_err(|error| error.to_string())
+        Ok(view(&look, &kind, top as usize)?)
     })
 }

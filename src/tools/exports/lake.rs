@@ -27,7 +27,7 @@ pub(crate) fn open(
     variables: HashMap<String, String>,
 ) -> Result<External<Arc<Lake>>> {
     let lake = Lake::of(lake, variables.into_iter().map(in_seconds).collect());
-    lake.map(|lake| External::new(Arc::new(lake))).map_err(|error| error_for_user(error.0))
+    lake.map(|lake| External::new(Arc::new(lake))).map_err(error_for_user)
 }
 
 /// Returns whether a lake is in an object store.
@@ -93,8 +93,8 @@ fn task<R: DeserializeOwned, A: Serialize>(
 ) -> AsyncTask<Work> {
     let lake = Arc::clone(lake);
     Work::task(move || {
-        let request = serde_json::from_str(&request).map_err(|error| error.to_string())?;
-        let answer = wait_for(work(&lake, request)).map_err(|error| error.0)?;
+        let request = serde_json::from_str(&request)?;
+        let answer = wait_for(work(&lake, request))?;
         json(&answer)
     })
 }

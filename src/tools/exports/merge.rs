@@ -79,7 +79,6 @@ pub(crate) fn merge(
 ) -> AsyncTask<Work> {
     let progress = Arc::clone(progress);
     Work::task(move || {
-        let result = merge_run::merge(&paths(inputs), output.as_ref(), &options.into(), &progress);
-        json(&result.map_err(|error| error.to_string())?)
+        json(&merge_run::merge(&paths(inputs), output.as_ref(), &options.into(), &progress)?)
     })
 }

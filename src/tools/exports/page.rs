@@ -19,7 +19,7 @@ pub(crate) fn page(inputs: Vec<String>, selection: JsSelection) -> AsyncTask<Wor
     Work::task(move || {
         let loaded = selection.load(&paths(inputs), ReadScope::ALL)?;
         let view = SessionView::of(&loaded.session);
-        let lists = page_lists(&view).map_err(|error| error.to_string())?;
-        page_build::page(&loaded, &view, lists).map_err(|error| error.to_string())
+        let lists = page_lists(&view)?;
+        Ok(page_build::page(&loaded, &view, lists)?)
     })
 }

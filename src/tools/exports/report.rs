@@ -58,6 +58,6 @@ pub(crate) fn report(
     let (selection, options) = (Selection::from(selection), ReportOptions::from(options));
     Work::task(move || {
         let loaded = selection.load(&paths(inputs), options.scope())?;
-        report::report(&loaded, &options).map_err(|error| error.to_string())
+        Ok(report::report(&loaded, &options)?)
     })
 }

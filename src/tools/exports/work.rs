@@ -1,13 +1,17 @@
 //! Work on other threads, whose result is JSON, and the errors that JavaScript gets on purpose.
 #![allow(unsafe_code)] // napi's macros write it.
 
+use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
 use napi::bindgen_prelude::*;
 
+/// An error whose text is a message for the user.
+pub(crate) type WorkError = Box<dyn std::error::Error + Send + Sync>;
+
 /// JSON, or a message for the user.
-type WorkResult = std::result::Result<String, String>;
+type WorkResult = std::result::Result<String, WorkError>;
 
 /// Work for a thread of libuv's pool.
 pub(crate) struct Work(Option<Box<dyn FnOnce() -> WorkResult + Send>>);
@@ -35,8 +39,8 @@ impl Task for Work {
 
 /// Returns an error with a message for the user. By the beginning of the message, JavaScript knows the error from
 /// a caught panic, which is a defect.
-pub(super) fn error_for_user(message: impl AsRef<str>) -> Error {
-    Error::from_reason(format!("cpu-prof: {}", message.as_ref()))
+pub(super) fn error_for_user(message: impl Display) -> Error {
+    Error::from_reason(format!("cpu-prof: {message}"))
 }
 
 /// Returns the paths that texts are.
@@ -46,7 +50,7 @@ pub(crate) fn paths(texts: Vec<String>) -> Vec<PathBuf> {
 
 /// Returns a value as JSON.
 pub(crate) fn json(value: &impl serde::Serialize) -> WorkResult {
-    serde_json::to_string(value).map_err(|error| error.to_string())
+    Ok(serde_json::to_string(value)?)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::output::column::{LakeColumn, long};
 use super::output::lake_file::tool;
+use super::tables_error::LakeTablesError;
 use cpu_prof_core::base::path_text::with_slashes;
 
 /// What the user knows about a run: JSON.
@@ -42,10 +43,9 @@ pub(super) struct RunFacts {
 }
 
 impl GivenFacts {
-    /// Reads the facts. The error is a sentence for the user.
-    pub(super) fn parse(json: &str) -> Result<Self, String> {
-        serde_json::from_str(json)
-            .map_err(|error| format!("the facts of the run are wrong: {error}"))
+    /// Reads the facts.
+    pub(super) fn parse(json: &str) -> Result<Self, LakeTablesError> {
+        serde_json::from_str(json).map_err(LakeTablesError::Facts)
     }
 
     /// Returns the root of the repository with slashes; none if it is not known.
@@ -98,7 +98,8 @@ mod tests {
             GivenFacts::parse(r#"{"repo":"o/n","commit":"","branch":"b","host":null}"#).unwrap();
         assert_eq!((known(&given.commit), known(&given.branch)), (None, Some("b".into())));
         assert_eq!((given.root(), given.commit_seq), (None, None));
-        assert!(GivenFacts::parse("[").unwrap_err().contains("facts of the run"));
+        let error = GivenFacts::parse("[").unwrap_err().to_string();
+        assert!(error.contains("facts of the run"), "{error}");
         assert!(GivenFacts::parse(r#"{"commitSeq":"x"}"#).is_err());
     }
 

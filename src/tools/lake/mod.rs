@@ -9,5 +9,6 @@ mod run_id;
 mod run_start;
 mod stack_times;
 pub(crate) mod tables;
+mod tables_error;
 #[cfg(test)]
 mod tests;

@@ -15,6 +15,7 @@ use super::rows::{self, LakeThread, functions, ids};
 use super::run_id::{hex, run_id};
 use super::run_start::RunStart;
 use super::stack_times::StackTimes;
+use super::tables_error::LakeTablesError;
 use crate::read::load::Loaded;
 use crate::read::selection::Selection;
 use crate::shared::frame_index::FrameIndex;
@@ -65,19 +66,18 @@ pub(crate) struct LakeTables {
     pub notes: Vec<String>,
 }
 
-/// Reads files and folders, and writes the tables of their run into a folder. `facts` is JSON. The error is a
-/// sentence for the user.
+/// Reads files and folders, and writes the tables of their run into a folder. `facts` is JSON.
 pub(crate) fn lake_tables(
     inputs: &[PathBuf],
     facts: &str,
     folder: &Path,
     selection: &Selection,
-) -> Result<LakeTables, String> {
+) -> Result<LakeTables, LakeTablesError> {
     let given = GivenFacts::parse(facts)?;
     // Which part of a sample is in a slice only the times of lines tell.
     let scope = ReadScope { lines_of_samples: !selection.slice.is_everything(), ..SCOPE };
     let loaded = selection.load(inputs, scope)?;
-    write_tables(loaded, given, folder, SystemTime::now()).map_err(|error| error.to_string())
+    Ok(write_tables(loaded, given, folder, SystemTime::now())?)
 }
 
 /// Writes the tables of what was read. `now` is the time by which that of a run is judged.

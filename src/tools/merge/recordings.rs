@@ -13,6 +13,7 @@ use super::profiles::copied::{CopiedProfile, FirstChunk, announcement};
 use super::profiles::cpuprofile;
 use super::profiles::rewrite::ProfileRewriter;
 use super::result::MergeError;
+use crate::read::read_error::ReadError;
 use crate::read::sniff::RecordingFile;
 use cpu_prof_core::format::trace::write::core_wait::WAITING;
 use cpu_prof_core::format::trace::write::event::At;
@@ -188,11 +189,11 @@ impl ProcessMerge<'_, '_> {
         }
         rewriter.begin(recording.start_us, trace)?;
         match inputs.open(recording.input) {
-            Err(reason) => findings.note_reading(file, Reading::Failed(reason)),
+            Err(error) => findings.note_reading(file, Reading::Failed(error)),
             Ok(mut items) => {
                 if !cpuprofile::add_file(&mut items, recording, frames, rewriter, pid, trace)? {
                     let reason = "its nodes or samples are not those of a .cpuprofile";
-                    findings.note_unread_recording(file, reason.to_owned());
+                    findings.note_unread_recording(file, ReadError::NoProfile(reason));
                 }
             }
         }
@@ -208,7 +209,7 @@ fn each_event(
 ) -> Result<Reading, MergeError> {
     let mut items = match inputs.open(recording.input) {
         Ok(items) => items,
-        Err(reason) => return Ok(Reading::Failed(reason)),
+        Err(error) => return Ok(Reading::Failed(error)),
     };
     let mut recorded = RecordedProfile::default();
     let mut is_damaged = false;

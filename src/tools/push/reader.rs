@@ -1,6 +1,7 @@
 //! Reads recordings window by window, also while they grow.
 
 use std::collections::VecDeque;
+use std::io;
 use std::mem;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -9,6 +10,7 @@ use super::names::ProfileNames;
 use super::payload::{EncodedProfile, encode};
 use crate::follow::follower::{Follower, Look, LookTime};
 use crate::read::load::Loaded;
+use crate::read::load_error::LoadError;
 use crate::read::selection::Selection;
 use cpu_prof_core::files::input::Failed;
 use cpu_prof_core::profile::read_scope::ReadScope;
@@ -59,6 +61,17 @@ pub(crate) enum PushStep {
     Wait(i64),
     /// Nothing more.
     End,
+}
+
+/// Why a window was not read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum WindowError {
+    /// A file has nothing to show.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// A profile could not be written in the format of the server.
+    #[error("not encoded: {0}")]
+    Encode(#[source] io::Error),
 }
 
 /// Reads windows.
@@ -139,8 +152,8 @@ impl PushReader {
         reader
     }
 
-    /// Reads on until there is something to send. Returns the reason if nothing can be read.
-    pub(crate) fn next(&mut self) -> Result<PushStep, String> {
+    /// Reads on until there is something to send.
+    pub(crate) fn next(&mut self) -> Result<PushStep, WindowError> {
         if let Some(path) = self.wholes.pop_front() {
             return self.whole(path).map(PushStep::Window);
         }
@@ -176,7 +189,7 @@ impl PushReader {
     }
 
     /// Reads a file as one window: from its start to its end.
-    fn whole(&mut self, path: PathBuf) -> Result<Vec<EncodedProfile>, String> {
+    fn whole(&mut self, path: PathBuf) -> Result<Vec<EncodedProfile>, WindowError> {
         let loaded = self.selection.load(&[path], ReadScope::LINES)?;
         let modified = loaded.modified;
         let ends = loaded.session.processes.iter().map(Process::end_us);
@@ -185,7 +198,7 @@ impl PushReader {
     }
 
     /// Reads the next window.
-    fn window(&mut self) -> Result<PushStep, String> {
+    fn window(&mut self) -> Result<PushStep, WindowError> {
         let Some(from_us) = self.at_us else {
             let look = self.look(NO_TIME);
             if look.end_us > look.start_us {
@@ -230,7 +243,7 @@ impl PushReader {
         mut loaded: Loaded,
         window_us: Option<(i64, i64)>,
         guess_us: i64,
-    ) -> Result<Vec<EncodedProfile>, String> {
+    ) -> Result<Vec<EncodedProfile>, WindowError> {
         self.notes.add(mem::take(&mut loaded.notes));
         self.failed.add(mem::take(&mut loaded.failed));
         let WindowOptions { kind, names, .. } = &self.options;
@@ -247,8 +260,7 @@ impl PushReader {
             session.clocks = vec![Clock { boot: None, start_us, end_us, wall_zero_us: wall_zero }];
             process.clock = 0;
             session.processes = vec![process];
-            let payload = encode(&session, *kind, names);
-            payloads.extend(payload.map_err(|error| format!("not encoded: {error}"))?);
+            payloads.extend(encode(&session, *kind, names).map_err(WindowError::Encode)?);
         }
         Ok(payloads)
     }

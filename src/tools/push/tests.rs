@@ -109,7 +109,7 @@ fn what_is_no_recording_is_told() {
     let path = dir.path().join("a.json");
     fs::write(&path, "[]").unwrap();
     let mut bad = reader(&[path], options(1000, false));
-    let told = bad.next().map(|_| ()).unwrap_err();
+    let told = bad.next().map(|_| ()).unwrap_err().to_string();
     assert!(told.contains("no CPU profile"), "{told}");
     let mut missing = reader(&[dir.path().join("missing")], options(1000, false));
     assert!(missing.next().is_err());

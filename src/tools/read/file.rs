@@ -9,6 +9,7 @@ use std::thread;
 
 use super::pprof::beside::RecordedTime;
 use super::pprof::{self, is_pprof, open_as_trace};
+use super::read_error::ReadError;
 use cpu_prof_core::files::input::Input;
 use cpu_prof_core::profile::label_table::LabelTable;
 use cpu_prof_core::profile::read_scope::ReadScope;
@@ -19,11 +20,6 @@ use cpu_prof_session::formats::trace::read::TraceReader;
 use cpu_prof_session::formats::trace::scan::{SoundItem, SoundItems};
 use cpu_prof_session::model::frame_table::FrameTable;
 use cpu_prof_session::model::{Process, ScriptKey};
-
-/// Why a `.cpuprofile` cannot be read: its times come last, and without them each share would be
-/// wrong.
-pub(super) const CUT_CPUPROFILE: &str = "the .cpuprofile is cut off: it has lost the times of its \
-                                         samples; record traces, which survive a kill";
 
 /// Files that are read at the same time: each holds its contents in memory.
 const MAX_AT_ONCE: usize = 8;
@@ -56,8 +52,8 @@ pub(crate) struct FileContents {
     pub notes: Vec<String>,
 }
 
-/// Opens an input to read its sound events. The error is the end of a sentence that begins with the file.
-pub(crate) fn open(input: &Input) -> Result<SoundItems<Box<dyn Read>>, String> {
+/// Opens an input to read its sound events.
+pub(crate) fn open(input: &Input) -> Result<SoundItems<Box<dyn Read>>, ReadError> {
     open_counted(input, &Arc::default(), None)
 }
 
@@ -67,9 +63,8 @@ pub(crate) fn open_counted(
     input: &Input,
     done: &Arc<AtomicU64>,
     recorded: Option<&RecordedTime>,
-) -> Result<SoundItems<Box<dyn Read>>, String> {
-    let file = input.open_counted(done);
-    let file = file.map_err(|error| format!("the file cannot be read: {error}"))?;
+) -> Result<SoundItems<Box<dyn Read>>, ReadError> {
+    let file = input.open_counted(done).map_err(ReadError::Open)?;
     let file = if is_pprof(input) { open_as_trace(input, file, recorded)? } else { file };
     Ok(SoundItems::new(file))
 }
@@ -79,7 +74,7 @@ pub(crate) fn open_counted(
 pub(super) fn read_all<'a>(
     inputs: &'a [Input],
     scope: ReadScope,
-    mut take: impl FnMut(&'a Input, Result<ReadFile, String>),
+    mut take: impl FnMut(&'a Input, Result<ReadFile, ReadError>),
 ) {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let at_once = cores.min(MAX_AT_ONCE).min(inputs.len());
@@ -117,7 +112,7 @@ pub(super) fn read_all<'a>(
 }
 
 /// Reads one file.
-fn read(input: &Input, scope: ReadScope) -> Result<ReadFile, String> {
+fn read(input: &Input, scope: ReadScope) -> Result<ReadFile, ReadError> {
     if is_pprof(input) {
         return read_pprof(input, scope);
     }
@@ -130,7 +125,7 @@ fn read(input: &Input, scope: ReadScope) -> Result<ReadFile, String> {
     let mut cpuprofile_error = None;
     loop {
         let is_ours = items.is_ours();
-        let Some(item) = items.next().map_err(|error| error.to_string())? else { break };
+        let Some(item) = items.next()? else { break };
         match item {
             // A file with nodes before any event is a `.cpuprofile`.
             SoundItem::Event { .. } if cpuprofile.is_profile() => {}
@@ -166,14 +161,14 @@ fn read(input: &Input, scope: ReadScope) -> Result<ReadFile, String> {
         return Ok(ReadFile { contents, frames, labels, script_maps });
     }
     if let Some(other) = cpuprofile.other() {
-        return Err(other.to_owned());
+        return Err(ReadError::NoProfile(other));
     }
     if let Some(error) = cpuprofile_error {
-        return Err(error);
+        return Err(ReadError::Contents(error));
     }
     let is_damaged = items.is_torn();
     if is_damaged && cpuprofile.is_profile() {
-        return Err(CUT_CPUPROFILE.to_owned());
+        return Err(ReadError::CutCpuProfile);
     }
     let name = input.path.file_name().unwrap_or_default().to_string_lossy();
     let labels = cpuprofile.take_labels();
@@ -184,7 +179,7 @@ fn read(input: &Input, scope: ReadScope) -> Result<ReadFile, String> {
 }
 
 /// Reads a pprof file.
-fn read_pprof(input: &Input, scope: ReadScope) -> Result<ReadFile, String> {
+fn read_pprof(input: &Input, scope: ReadScope) -> Result<ReadFile, ReadError> {
     let contents = pprof::read(input, scope)?;
     let notes = pprof::notes_of(&contents, scope);
     let PprofContents { processes, frames, labels, .. } = contents;

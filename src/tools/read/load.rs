@@ -11,8 +11,10 @@ use super::corrections::node_files::with_node_files;
 use super::file::{FileContents, ReadFile, read_all};
 use super::filter::{Filter, command_label};
 use super::group::{ClockFacts, Placement, ProcessFacts, RecordingSpan, find_clocks, group};
+use super::load_error::LoadError;
 use super::pprof::beside::place_all;
 use super::pprof::{find, is_converted, is_pprof};
+use super::read_error::ReadError;
 use super::slice::{FoundSlice, SliceLimits};
 use super::sniff::{is_copy, is_merged, is_recording};
 use super::time_line::{InputTimes, find_time_line};
@@ -182,10 +184,10 @@ impl Loaded {
                 Ok(contents) if contents.processes.is_empty() && !input.is_named => {}
                 Ok(contents) if contents.processes.is_empty() => {
                     let reason = "the file has no CPU profile (no ProfileChunk events, no nodes)";
-                    self.fail(input, reason.to_owned());
+                    self.fail(input, &ReadError::NoProfile(reason));
                 }
                 Ok(contents) => files.push((input, contents)),
-                Err(reason) => self.fail(input, reason),
+                Err(error) => self.fail(input, &error),
             }
         });
         files
@@ -281,32 +283,25 @@ impl Loaded {
         self.notes.push(format!("{}: {text}", input.path.display()));
     }
 
-    fn fail(&mut self, input: &Input, reason: String) {
-        self.failed.push(Failed { path: input.path.clone(), reason });
+    fn fail(&mut self, input: &Input, error: &ReadError) {
+        self.failed.push(Failed { path: input.path.clone(), reason: error.to_string() });
     }
 }
 
 impl Loaded {
     /// Returns the reason if nothing was read.
-    pub(crate) fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), LoadError> {
         if !self.session.processes.is_empty() {
             return Ok(());
         }
         let is_unread = self.inputs == 0 && !self.failed.is_empty();
         if let Some(slice) = self.slice.filter(|_| !is_unread) {
-            return Err(slice.reason());
+            return Err(LoadError::EmptySlice(slice));
         }
-        let reasons: Vec<String> = self
-            .failed
-            .iter()
-            .map(|failed| format!("{}: {}", failed.path.display(), failed.reason))
-            .collect();
-        if reasons.is_empty() {
-            return Err("there is no trace to read: give files that a recording has written \
-                        (.trace.json, .cpuprofile, .gz), or a folder of them"
-                .into());
+        match self.failed.is_empty() {
+            true => Err(LoadError::NoInput),
+            false => Err(LoadError::Unreadable(self.failed.clone())),
         }
-        Err(format!("no file could be read. {}", reasons.join(". ")))
     }
 }
 
@@ -327,12 +322,12 @@ impl Loaded {
     }
 
     /// Removes what a filter excludes. Returns the reason if nothing is left.
-    pub(crate) fn keep(&mut self, filter: &Filter) -> Result<(), String> {
+    pub(crate) fn keep(&mut self, filter: &Filter) -> Result<(), LoadError> {
         let label = |process: &Process| command_label(&process.command, process.pid);
         let before: Vec<String> = self.session.processes.iter().map(label).collect();
         filter.apply(&mut self.session);
         if self.session.processes.is_empty() {
-            return Err(filter.nothing_left(&before));
+            return Err(LoadError::NothingLeft(filter.nothing_left(&before)));
         }
         Ok(())
     }
@@ -520,7 +515,7 @@ mod tests {
             (at("x.json"), "not a JSON object"),
         ] {
             let loaded = load_uncorrected(&[path], ReadScope::TIMES);
-            let error = loaded.check().unwrap_err();
+            let error = loaded.check().unwrap_err().to_string();
             assert!(error.contains(reason), "{error}");
         }
     }
@@ -568,14 +563,14 @@ mod tests {
             load_slice_uncorrected(&paths, SliceLimits::of_ms(Some(-2.5), None), ReadScope::LINES);
         assert_eq!(end.session.length_us(), 2_500);
         let none = slice(20.0, 40.0);
-        assert!(none.check().unwrap_err().contains("in that time"));
+        assert!(none.check().unwrap_err().to_string().contains("in that time"));
         let reversed = slice(8.0, -5.0);
-        assert!(reversed.check().unwrap_err().contains("ends before it starts"));
+        assert!(reversed.check().unwrap_err().to_string().contains("ends before it starts"));
         let missing = load_slice_uncorrected(
             &[dir.path().join("missing")],
             SliceLimits::default(),
             ReadScope::LINES,
         );
-        assert!(missing.check().unwrap_err().contains("does not exist"));
+        assert!(missing.check().unwrap_err().to_string().contains("does not exist"));
     }
 }

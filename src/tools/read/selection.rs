@@ -9,6 +9,7 @@ use super::corrections::wasm::charge_modules;
 use super::file::ReadFile;
 use super::filter::Filter;
 use super::load::{Loaded, join_slices, load_slice_uncorrected};
+use super::load_error::LoadError;
 use super::originals::in_session::map_session;
 use super::originals::{Originals, Places};
 use super::slice::SliceLimits;
@@ -31,7 +32,7 @@ pub(crate) struct Selection {
 
 impl Selection {
     /// Reads files, and the files in folders. Returns the reason if there is nothing to show.
-    pub(crate) fn load(&self, paths: &[PathBuf], scope: ReadScope) -> Result<Loaded, String> {
+    pub(crate) fn load(&self, paths: &[PathBuf], scope: ReadScope) -> Result<Loaded, LoadError> {
         let mut loaded = load_slice_uncorrected(paths, self.slice, scope);
         loaded.check()?;
         self.correct(&mut loaded, scope, &mut self.originals());

@@ -6,8 +6,9 @@ mod file_end;
 use serde_json::{Map, Value};
 
 pub(crate) use self::file_end::{FileEnd, end_of, end_of_text, is_complete};
-use super::file::{CUT_CPUPROFILE, open};
+use super::file::open;
 use super::group::{ClockFacts, ProcessFacts, RecordingSpan};
+use super::read_error::ReadError;
 use cpu_prof_core::base::outside_text::process_label;
 use cpu_prof_core::base::path_text::with_slashes;
 use cpu_prof_core::files::input::Input;
@@ -120,8 +121,8 @@ impl RecordingFile {
     }
 }
 
-/// Tells what an input is. The error is the end of a sentence that begins with the file.
-pub(crate) fn sniff(index: usize, input: &Input) -> Result<SniffedFile, String> {
+/// Tells what an input is.
+pub(crate) fn sniff(index: usize, input: &Input) -> Result<SniffedFile, ReadError> {
     /// Events that are read to find one with a process and a time.
     const EVENTS_UNTIL_FIRST: usize = 16;
     let mut items = open(input)?;
@@ -132,7 +133,7 @@ pub(crate) fn sniff(index: usize, input: &Input) -> Result<SniffedFile, String> 
     let mut is_merged = false;
     let mut kind = JsonKind::default();
     while let Some(item) =
-        items.next().map_err(|error| kind.other().map_or(error.to_string(), str::to_owned))?
+        items.next().map_err(|error| kind.other().map_or(error.into(), ReadError::NoProfile))?
     {
         if let SoundItem::Member { key, value } = item {
             recorded.member(key, value);
@@ -175,9 +176,9 @@ pub(crate) fn sniff(index: usize, input: &Input) -> Result<SniffedFile, String> 
         }
     }
     if recording.is_some() && recorded.is_expected() {
-        return Err("the recording ends before its first sample: the program was killed as it \
-                    started"
-            .to_owned());
+        return Err(ReadError::NoProfile(
+            "the recording ends before its first sample: the program was killed as it started",
+        ));
     }
     if events > 0 {
         return Ok(SniffedFile::Other { is_merged, first });
@@ -188,11 +189,11 @@ pub(crate) fn sniff(index: usize, input: &Input) -> Result<SniffedFile, String> 
              that cpu-prof check names)"
         }
         (Some(other), _) => other,
-        (None, true) if items.is_torn() => CUT_CPUPROFILE,
+        (None, true) if items.is_torn() => return Err(ReadError::CutCpuProfile),
         (None, true) => "the file looks like a .cpuprofile, but has no nodes",
         (None, false) => "the file has no list of trace events",
     };
-    Err(reason.to_owned())
+    Err(ReadError::NoProfile(reason))
 }
 
 /// Reads the header of a recording: what stands before its events or nodes.

@@ -11,7 +11,7 @@ use napi_derive::napi;
 use serde::{Deserialize, Serialize};
 
 use crate::exports::selection::JsSelection;
-use crate::exports::work::error_for_user;
+use crate::exports::work::{WorkError, error_for_user};
 use crate::push::names::ProfileNames;
 use crate::push::payload::EncodedProfile;
 use crate::push::reader::{PushReader, PushStep, WindowBegin, WindowOptions};
@@ -64,11 +64,11 @@ impl Task for PushWork {
 
     fn compute(&mut self) -> Result<ReadStep> {
         // A panic here would end the program.
-        let result = catch_unwind(AssertUnwindSafe(|| -> std::result::Result<_, String> {
+        let result = catch_unwind(AssertUnwindSafe(|| -> std::result::Result<_, WorkError> {
             let mut reader = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             let step = reader.next()?;
             let news = PushNews { notes: reader.notes(), failed: reader.failed() };
-            let news = serde_json::to_string(&news).map_err(|error| error.to_string())?;
+            let news = serde_json::to_string(&news)?;
             Ok(ReadStep { step, news })
         }));
         result.map_err(panic_to_error)?.map_err(error_for_user)

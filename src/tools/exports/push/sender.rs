@@ -9,7 +9,7 @@ use std::time::Duration;
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
-use crate::exports::work::{Work, error_for_user};
+use crate::exports::work::{Work, error_for_user, json};
 use cpu_prof_fleet::push::environment::{ADDRESS, PushEnvironment};
 use cpu_prof_fleet::push::options::PushOptions;
 use cpu_prof_fleet::push::query::PushMeta;
@@ -71,7 +71,5 @@ pub(crate) fn state(sender: &External<Arc<Sender>>) -> Result<String> {
 pub(crate) fn finish(sender: &External<Arc<Sender>>, timeout_ms: f64) -> AsyncTask<Work> {
     let most = Duration::from_millis(timeout_ms.max(0.0) as u64);
     let sender = Arc::clone(sender);
-    Work::task(move || {
-        serde_json::to_string(&sender.finish(most)).map_err(|error| error.to_string())
-    })
+    Work::task(move || json(&sender.finish(most)))
 }

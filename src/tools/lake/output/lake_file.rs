@@ -29,7 +29,7 @@ const UNIQUE: [&str; 4] = ["function_id", "stack_id", "self_us", "total_us"];
 
 /// Why a table was not written.
 #[derive(Debug, thiserror::Error)]
-pub(in crate::lake) enum TableError {
+pub(crate) enum TableError {
     /// The file could not be written.
     #[error(transparent)]
     File(#[from] FileError),

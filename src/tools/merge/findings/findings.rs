@@ -11,6 +11,7 @@ use crate::merge::inputs::foreign_pid::ForeignPid;
 use crate::merge::output::labels::Labels;
 use crate::merge::output::mapped_frames::MappedFrames;
 use crate::merge::result::MergeResult;
+use crate::read::read_error::ReadError;
 use cpu_prof_core::files::input::{Failed, Input};
 use cpu_prof_session::formats::trace::scan::ScanError;
 
@@ -40,8 +41,8 @@ pub(crate) enum Reading {
     Damaged,
     /// The input could not be read to its end.
     Cut(ScanError),
-    /// The input could not be opened: the reason is the end of a sentence that begins with the file.
-    Failed(String),
+    /// The input could not be opened, or nothing of it could be read.
+    Failed(ReadError),
 }
 
 impl MergeFindings {
@@ -58,7 +59,8 @@ impl MergeFindings {
             Reading::Whole => {}
             Reading::Damaged if self.result.repaired.contains(path) => {}
             Reading::Damaged => self.result.repaired.push(path.clone()),
-            Reading::Failed(reason) => {
+            Reading::Failed(error) => {
+                let reason = error.to_string();
                 self.result.failed.push(Failed { path: path.clone(), reason });
             }
             Reading::Cut(error) => {
@@ -74,8 +76,8 @@ impl MergeFindings {
     }
 
     /// Notes that nothing could be read of a recording.
-    pub(crate) fn note_unread_recording(&mut self, input: &Input, reason: String) {
-        self.note_reading(input, Reading::Failed(reason));
+    pub(crate) fn note_unread_recording(&mut self, input: &Input, error: ReadError) {
+        self.note_reading(input, Reading::Failed(error));
         self.unread_recordings += 1;
     }
 

@@ -55,8 +55,8 @@ pub(crate) fn add_trace(
     let file = inputs.file(source.input);
     let mut items = match inputs.open(source.input) {
         Ok(items) => items,
-        Err(reason) => {
-            findings.note_reading(file, Reading::Failed(reason));
+        Err(error) => {
+            findings.note_reading(file, Reading::Failed(error));
             return Ok(());
         }
     };

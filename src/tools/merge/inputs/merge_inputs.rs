@@ -10,6 +10,7 @@ use super::recorded_processes::{RecordedProcess, RecordedProcesses};
 use crate::merge::options::{MergeOptions, MergeProgress};
 use crate::read::file::open_counted;
 use crate::read::pprof::beside::RecordedTime;
+use crate::read::read_error::ReadError;
 use cpu_prof_core::files::input::Input;
 use cpu_prof_session::formats::trace::scan::SoundItems;
 
@@ -107,9 +108,8 @@ impl<'a> MergeInputs<'a> {
         self.progress.total.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Opens an input to read its sound events. The error is the end of a sentence that begins with the
-    /// file.
-    pub(crate) fn open(&self, index: usize) -> Result<SoundItems<Box<dyn Read>>, String> {
+    /// Opens an input to read its sound events.
+    pub(crate) fn open(&self, index: usize) -> Result<SoundItems<Box<dyn Read>>, ReadError> {
         open_counted(self.file(index), &self.progress.done, self.recorded_time.as_ref())
     }
 }

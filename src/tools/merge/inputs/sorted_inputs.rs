@@ -29,7 +29,10 @@ impl SortedInputs {
                     sorted.others.push((index, first.filter(|_| !is_merged)));
                     merged.extend(is_merged.then_some(index));
                 }
-                Err(reason) => sorted.failed.push(Failed { path: input.path.clone(), reason }),
+                Err(error) => {
+                    let reason = error.to_string();
+                    sorted.failed.push(Failed { path: input.path.clone(), reason });
+                }
             }
         }
         // Without recordings the merged trace is what was asked for.

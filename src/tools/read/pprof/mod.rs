@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use self::beside::RecordedTime;
 
+use crate::read::read_error::ReadError;
 use cpu_prof_core::files::find::find_also;
 use cpu_prof_core::files::input::{Failed, Input};
 use cpu_prof_core::profile::read_scope::ReadScope;
@@ -33,8 +34,8 @@ pub(crate) fn is_converted(input: &Input) -> bool {
     is_pprof(input) && input.open().is_ok_and(read::is_ours)
 }
 
-/// Reads a pprof file. The error is the end of a sentence that begins with the file.
-pub(super) fn read(input: &Input, scope: ReadScope) -> Result<PprofContents, String> {
+/// Reads a pprof file.
+pub(super) fn read(input: &Input, scope: ReadScope) -> Result<PprofContents, ReadError> {
     read_from(input, input.open(), scope)
 }
 
@@ -44,7 +45,7 @@ pub(super) fn open_as_trace(
     input: &Input,
     file: Box<dyn Read>,
     recorded: Option<&RecordedTime>,
-) -> Result<Box<dyn Read>, String> {
+) -> Result<Box<dyn Read>, ReadError> {
     let mut contents = read_from(input, Ok(file), ReadScope::SAMPLES)?;
     if let Some(recorded) = recorded {
         contents.processes.iter_mut().for_each(|process| recorded.place(process));
@@ -56,10 +57,10 @@ fn read_from(
     input: &Input,
     file: std::io::Result<Box<dyn Read>>,
     scope: ReadScope,
-) -> Result<PprofContents, String> {
-    let file = file.map_err(|error| format!("the file cannot be read: {error}"))?;
+) -> Result<PprofContents, ReadError> {
+    let file = file.map_err(ReadError::Open)?;
     let name = input.path.file_name().unwrap_or_default().to_string_lossy();
-    read::read(file, &name, scope)
+    read::read(file, &name, scope).map_err(ReadError::Contents)
 }
 
 /// Returns what a user should know about the times of a pprof file, after its path.

@@ -3,7 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::{RecordingFile, SniffedFile, recording};
-use crate::read::file::{CUT_CPUPROFILE, open};
+use crate::read::file::open;
+use crate::read::read_error::ReadError;
 use cpu_prof_core::files::input::{Input, first_bytes};
 use cpu_prof_core::format::number::PlainNumber;
 use cpu_prof_core::format::trace::ours::METADATA_KEY;
@@ -62,11 +63,11 @@ pub(super) fn header(index: usize, facts: &[u8]) -> Option<RecordingFile> {
 
 /// Reads the times of a `.cpuprofile`. Where the file does not tell its process and thread, its name
 /// can.
-pub(super) fn sniff(index: usize, input: &Input) -> Result<SniffedFile, String> {
+pub(super) fn sniff(index: usize, input: &Input) -> Result<SniffedFile, ReadError> {
     let mut items = open(input)?;
     let (mut times, mut own) = (ProfileTimes::default(), None);
     let mut samples_us = 0;
-    while let Some(item) = items.next().map_err(|error| error.to_string())? {
+    while let Some(item) = items.next()? {
         let SoundItem::Member { key, value } = item else { continue };
         times.member(key, value);
         if key == "timeDeltas" {
@@ -78,7 +79,7 @@ pub(super) fn sniff(index: usize, input: &Input) -> Result<SniffedFile, String> 
         }
     }
     if items.is_torn() {
-        return Err(CUT_CPUPROFILE.to_owned());
+        return Err(ReadError::CutCpuProfile);
     }
     let start_us = times.start_us().unwrap_or_default();
     let last_us = start_us.saturating_add(samples_us);
