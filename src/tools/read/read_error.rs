@@ -2,7 +2,7 @@
 
 use std::io;
 
-use cpu_prof_core::format::trace::scan::ScanError;
+use cpu_prof_session::formats::trace::scan::ScanError;
 
 /// Why a file was not read: the end of a sentence that begins with the file.
 #[derive(Debug, thiserror::Error)]

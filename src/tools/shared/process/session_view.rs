@@ -3,8 +3,8 @@
 use super::launchers::launchers;
 use crate::read::ancestry::parents;
 use crate::shared::frame_index::FrameIndex;
-use cpu_prof_core::profile::session::thread_profile::ThreadProfile;
-use cpu_prof_core::profile::session::{Process, Session};
+use cpu_prof_session::model::thread_profile::ThreadProfile;
+use cpu_prof_session::model::{Process, Session};
 
 /// A session with what all parts of a result ask of it: what its frames mean, and which process started which.
 pub(crate) struct SessionView<'a> {
