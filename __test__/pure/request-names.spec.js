@@ -4,8 +4,7 @@
 
 const assert = require('node:assert/strict')
 const test = require('node:test')
-const { bounded } = require('../../lib/labels/bounded.js')
-const { requestName, urlName } = require('../../lib/observed/request-name.js')
+const { bounded, requestName, urlName } = require('../../lib/observed/request-name.js')
 const CASES = require('../../src/core/base/outside_text/request_names.json')
 
 /** Names a request that was written as a name. @param {string} text */

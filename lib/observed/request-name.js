@@ -17,6 +17,12 @@ const MAX_PART = 64
 /** The most units of targets whose patterns are remembered. */
 const MAX_REMEMBERED = 100_000
 
+/** The most different names that are labels of a thread: anyone can ask a server for any path. */
+const MAX_LABELS = 1000
+
+/** What stands for the names that come later. */
+const OTHER = '(other)'
+
 /** What stands for a part that differs from request to request. */
 const ID = ':id'
 
@@ -40,6 +46,9 @@ const RANDOM = {
 const byTarget = new Map()
 let remembered = 0
 
+/** Names that are labels. @type {Set<string>} */
+const labels = new Set()
+
 /**
  * Returns the name of a request with a method. The target is a path or a URL.
  * @param {string} method @param {string} target
@@ -51,6 +60,14 @@ function requestName(method, target) {
 /** Returns the name of a request to a URL. @param {string} url */
 function urlName(url) {
   return short(patternOf(url))
+}
+
+/** Returns a name as a label, or what stands for the names that are too many. @param {string} name */
+function bounded(name) {
+  if (labels.has(name)) return name
+  if (labels.size >= MAX_LABELS) return OTHER
+  labels.add(name)
+  return name
 }
 
 /** Returns a path or a URL as a pattern. @param {string} target */
@@ -139,4 +156,4 @@ function upTo(text, end) {
   return at === -1 ? text : text.slice(0, at)
 }
 
-module.exports = { requestName, urlName }
+module.exports = { bounded, requestName, urlName }

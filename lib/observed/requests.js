@@ -8,7 +8,7 @@
 const { channel } = require('node:diagnostics_channel')
 const { performance } = require('node:perf_hooks')
 const { clockOffsetUs } = require('./clock.js')
-const { requestName, urlName } = require('./request-name.js')
+const { bounded, requestName, urlName } = require('./request-name.js')
 
 /**
  * The kinds of requests, by their numbers in the addon: the channels of their begin and their end, and
@@ -179,7 +179,6 @@ function labelWork(name) {
 /** Loads the code of labels, with the first request: a recorded program may answer none. */
 function loadLabels() {
   const { replaceLabels } = require('../labels.js')
-  const { bounded } = require('../labels/bounded.js')
   return (/** @type {string} */ name) => replaceLabels({ http: bounded(name) })
 }
 
