@@ -139,11 +139,11 @@ function parseCount(text) {
 /**
  * Adds an option whose value is a length of time, in whole milliseconds.
  * @param {Command} command @param {string} flag @param {string} help
- * @param {object} [bounds] lengths
+ * @param {object} bounds lengths
  * @param {string} [bounds.least] @param {string} [bounds.most]
  * @param {string} [bounds.usual] the default @param {string} [bounds.usualHelp] the default in the help
  */
-function addLength(command, flag, help, bounds = {}) {
+function addLength(command, flag, help, bounds) {
   const { least = '1ms', most, usual, usualHelp = usual } = bounds
   /** Returns milliseconds. @param {string} text */
   const parse = (text) => {

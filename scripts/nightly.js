@@ -84,11 +84,11 @@ const SEEDS = {
   pprof,
 }
 
-/** @param {string} command @param {string[]} args @param {string} cwd @param {NodeJS.ProcessEnv} [env] */
-function runOrFail(command, args, cwd, env = {}) {
-  console.log(`\n${command} ${args.join(' ')}`)
-  const { status, error } = spawnSync(command, args, {
-    cwd,
+/** Runs cargo, and ends this process if it fails. @param {string[]} args @param {NodeJS.ProcessEnv} env added to the environment */
+function cargo(args, env) {
+  console.log(`\ncargo ${args.join(' ')}`)
+  const { status, error } = spawnSync('cargo', args, {
+    cwd: ROOT,
     stdio: 'inherit',
     env: { ...process.env, ...env },
   })
@@ -104,7 +104,7 @@ function main() {
       minutes: { type: 'string', default: '20' },
     },
   })
-  runOrFail('cargo', ['test', 'agreement'], ROOT, { MUTANTS: values.mutants })
+  cargo(['test', 'agreement'], { MUTANTS: values.mutants })
   for (const target of positionals.length > 0 ? positionals : Object.keys(SEEDS)) {
     const seeds = path.join(FUZZ, 'seeds', target)
     const corpus = path.join(FUZZ, 'corpus', target)
@@ -117,7 +117,7 @@ function main() {
     ]
     // The code is safe Rust, which no sanitizer checks better; without one, the toolchain of the project will do.
     const options = ['--sanitizer', 'none', target, corpus, seeds, '--', ...limits]
-    runOrFail('cargo', ['fuzz', 'run', ...options], ROOT, FAST_BUILD)
+    cargo(['fuzz', 'run', ...options], FAST_BUILD)
   }
 }
 

@@ -33,4 +33,4 @@ async function main() {
 
 if (require.main === module) main()
 
-module.exports = { MANAGERS, binOf, isFetched }
+module.exports = { binOf, isFetched }

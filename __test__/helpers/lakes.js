@@ -246,4 +246,4 @@ function madeRuns(options = {}) {
   })
 }
 
-module.exports = { hex, madeRuns, random, writeLake, writeTable }
+module.exports = { hex, madeRuns, random, writeLake }

@@ -58,10 +58,10 @@ async function connect(t, project, args = [], env = {}) {
 
 /**
  * Starts a server that is spoken to line by line.
- * @param {import('node:test').TestContext} t @param {string} project @param {string[]} [args] of the server
+ * @param {import('node:test').TestContext} t @param {string} project
  */
-function speak(t, project, args = []) {
-  const child = spawn(process.execPath, [BIN, 'mcp', ...args], { cwd: project, env: cleanEnv() })
+function speak(t, project) {
+  const child = spawn(process.execPath, [BIN, 'mcp'], { cwd: project, env: cleanEnv() })
   t.after(() => child.kill('SIGKILL'))
   /** @type {string[]} */
   const lines = []

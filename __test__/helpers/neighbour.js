@@ -26,4 +26,4 @@ function asNeighbour(script, cwd) {
   if (status !== 0) throw new Error(`${script}: ${stderr}`)
 }
 
-module.exports = { asNeighbour, NEEDS_NEIGHBOUR, NEEDS_ROOT, NOBODY }
+module.exports = { asNeighbour, NEEDS_NEIGHBOUR, NEEDS_ROOT }

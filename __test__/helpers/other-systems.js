@@ -57,15 +57,22 @@ const SPANS = [
  * its folder. Returns the folder of the files.
  * @param {System} system @param {string} folder @param {{ spans?: Span[], pid?: number }} [options]
  */
-function writeProgram({ cwd, node }, folder, { spans = SPANS, pid = 8 } = {}) {
+function writeProgram({ cwd, node }, folder, { spans = SPANS } = {}) {
   const npm = { pid: 7, label: 'npm-cli', argv: ['run', 'build'], spans: [['(idle)', 5]] }
   writeTrace(path.join(folder, 'npm.trace.json'), {
     .../** @type {{ spans: Span[] } & typeof npm} */ (npm),
-    ...{ cwd, processStartMs: 4 },
+    cwd,
+    processStartMs: 4,
   })
   writeTrace(path.join(folder, 'main.trace.json'), {
-    ...{ pid, ppid: 7, ancestors: [7], label: 'main.js', cwd, spans },
-    ...{ processStartMs: 6, recordingLabel: `from ${node}` },
+    pid: 8,
+    ppid: 7,
+    ancestors: [7],
+    label: 'main.js',
+    cwd,
+    spans,
+    processStartMs: 6,
+    recordingLabel: `from ${node}`,
   })
   return folder
 }

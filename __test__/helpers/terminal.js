@@ -4,7 +4,7 @@
 
 const { spawn, spawnSync } = require('node:child_process')
 const { BIN } = require('./cli.js')
-const { cleanEnv, temporaryDirectory } = require('./files.js')
+const { cleanEnv } = require('./files.js')
 const { until } = require('./until.js')
 
 const SIZE = { columns: 80, rows: 24 }
@@ -47,9 +47,9 @@ class Screen {
 
 /**
  * Runs the command line in a terminal. After its end, the terminal prints its settings.
- * @param {string[]} args without spaces @param {{ cwd?: string, env?: Record<string, string> }} [options]
+ * @param {string[]} args without spaces @param {{ cwd: string, env?: Record<string, string> }} options
  */
-function inTerminal(args, { cwd = temporaryDirectory(), env = {} } = {}) {
+function inTerminal(args, { cwd, env = {} }) {
   const { columns, rows } = SIZE
   // Paths can have spaces, and there are three shells on the way.
   const command = ['\\"\\$SPEC_NODE\\"', '\\"\\$SPEC_BIN\\"', ...args].join(' ')
@@ -85,4 +85,4 @@ function inTerminal(args, { cwd = temporaryDirectory(), env = {} } = {}) {
   }
 }
 
-module.exports = { inTerminal, NO_TERMINAL, SIZE }
+module.exports = { inTerminal, NO_TERMINAL }

@@ -17,16 +17,13 @@ function assertSeen(trace, name) {
 }
 
 /**
- * Checks that a function has half of the time that it worked: a thread that stands still has more.
- * @param {Recorded} trace @param {string} name @param {number} workedMs CPU time of the thread
+ * Checks that `work` has half of the time that it worked: a thread that stands still has more.
+ * @param {Recorded} trace @param {number} workedMs CPU time of the thread
  */
-function assertWorked(trace, name, workedMs) {
+function assertWorked(trace, workedMs) {
   assert.ok(workedMs >= SHARE_MS, `${workedMs} ms are too short for a share`)
-  const ms = trace.totalMs(isNamed(name))
-  assert.ok(
-    ms > workedMs / 2,
-    `${name} has ${ms} of ${workedMs} ms in ${trace.label ?? trace.file}`,
-  )
+  const ms = trace.totalMs(isNamed('work'))
+  assert.ok(ms > workedMs / 2, `work has ${ms} of ${workedMs} ms in ${trace.label ?? trace.file}`)
 }
 
 /** Checks that both threads of the fixture two-threads.js are recorded. @param {any[]} traces */

@@ -118,9 +118,9 @@ const TRACES = {
   },
 }
 
-/** Writes a file. @param {unknown} content @param {string} [name] */
-function written(content, name = 'h.json') {
-  const file = path.join(temporaryDirectory(), name)
+/** Writes a file. @param {unknown} content */
+function written(content) {
+  const file = path.join(temporaryDirectory(), 'h.json')
   fs.writeFileSync(file, JSON.stringify(content))
   return file
 }

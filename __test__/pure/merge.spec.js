@@ -224,13 +224,13 @@ test('invalid arguments are rejected', async () => {
   assert.ok(!fs.existsSync(output))
 })
 
-/** Writes files into a folder, and merges the folder. @param {Record<string, string | Buffer>} files @param {any} [options] */
-async function mergeFiles(files, options) {
+/** Writes files into a folder, and merges the folder. @param {Record<string, string | Buffer>} files */
+async function mergeFiles(files) {
   const dir = temporaryDirectory()
   for (const [name, content] of Object.entries(files))
     fs.writeFileSync(path.join(dir, name), content)
   const output = path.join(dir, 'out', 'trace.json')
-  const result = await merge(dir, output, options)
+  const result = await merge(dir, output)
   return { dir, output, result, ...(await readMerged(output)) }
 }
 

@@ -180,9 +180,9 @@ test('a file tells when the recording began, and is the same each time', async (
   }
 })
 
-/** @param {string} name @param {Buffer} bytes @param {string} [dir] */
-function written(name, bytes, dir = temporaryDirectory()) {
-  const file = path.join(dir, name)
+/** @param {string} name @param {Buffer} bytes */
+function written(name, bytes) {
+  const file = path.join(temporaryDirectory(), name)
   fs.writeFileSync(file, bytes)
   return file
 }

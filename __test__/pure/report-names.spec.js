@@ -15,8 +15,9 @@ const { writeTrace } = require('../helpers/written.js')
 
 const ALL = { top: Number.POSITIVE_INFINITY }
 
-/** Writes a recording into a folder. @param {Span[]} spans @param {string} [cwd] */
-function write(spans, cwd = temporaryDirectory()) {
+/** Writes a recording into a folder. @param {Span[]} spans */
+function write(spans) {
+  const cwd = temporaryDirectory()
   return { cwd, file: writeTrace(path.join(cwd, 'a.trace.json'), { cwd, spans }) }
 }
 

@@ -93,9 +93,9 @@ describe('a peer', together, () => {
 
 describe('the folder of a socket', together, () => {
   const program = ['-e', 'console.log(1); process.exitCode = 3']
-  /** @param {string} folder @param {Record<string, string>} [env] */
-  const armedIn = (folder, env) =>
-    runUnharmed(program, { env: { CPU_PROF_START: 'off', CPU_PROF_SOCKET: folder, ...env } })
+  /** @param {string} folder */
+  const armedIn = (folder) =>
+    runUnharmed(program, { env: { CPU_PROF_START: 'off', CPU_PROF_SOCKET: folder } })
 
   test('is refused if others can reach it, and the program runs on', async () => {
     const dir = temporaryDirectory()

@@ -60,15 +60,13 @@ function project(files) {
 }
 
 /** Returns whether a function is one of {@link LINES}. @param {string} cwd */
-const isOfSource =
-  (cwd, file = 'mill.ts') =>
-  (/** @type {{ name: string, file: string }} */ each) =>
-    each.file === path.join(cwd, file) && Object.hasOwn(LINES, each.name)
+const isOfSource = (cwd) => (/** @type {{ name: string, file: string }} */ each) =>
+  each.file === path.join(cwd, 'mill.ts') && Object.hasOwn(LINES, each.name)
 
 /** Asserts that a report has the places of the source. @param {import('../../index.js').Report} result @param {string} cwd */
-function assertPlaces(result, cwd, name = 'mill.ts') {
-  const file = path.join(cwd, name)
-  const found = result.functions.filter(isOfSource(cwd, name))
+function assertPlaces(result, cwd) {
+  const file = path.join(cwd, 'mill.ts')
+  const found = result.functions.filter(isOfSource(cwd))
   assert.deepEqual(Object.fromEntries(found.map((each) => [each.name, each.line])), LINES)
   const hottest = result.lines.find((each) => each.file === file && each.line > 0)
   const [first, last] = LOOP

@@ -211,7 +211,7 @@ describe('a trace is written while its program runs:', { concurrency: true }, ()
     const [trace] = traces
     const nodes = [...trace.nodes.values()]
     assert.ok(isReset(nodes))
-    assertWorked(trace, 'work', WORK_MS)
+    assertWorked(trace, WORK_MS)
     const metas = nodes.filter((node) => node.callFrame.functionName === '(program)')
     assert.ok(metas.length <= 1)
   })

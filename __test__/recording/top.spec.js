@@ -18,9 +18,10 @@ const MAIN = path.join(FIXTURES, 'sleeper.js')
 
 /**
  * Starts a recorded program that works when it is told, and waits for the first work to be done.
- * @param {import('node:test').TestContext} t @param {{ cwd?: string, env?: Record<string, string>, args?: string[] }} [options]
+ * @param {import('node:test').TestContext} t @param {{ env?: Record<string, string>, args?: string[] }} [options]
  */
-async function startWorking(t, { cwd = temporaryDirectory(), env = {}, args = ['main'] } = {}) {
+async function startWorking(t, { env = {}, args = ['main'] } = {}) {
+  const cwd = temporaryDirectory()
   const child = spawn(process.execPath, ['--require', PACKAGE, MAIN, ...args], {
     cwd,
     env: { ...cleanEnv(), ...env },
@@ -37,13 +38,10 @@ async function startWorking(t, { cwd = temporaryDirectory(), env = {}, args = ['
   return { child, cwd, ask, pid: Number(child.pid) }
 }
 
-/** Returns what `top --count 1` prints until it shows something: a look can come before a flush. @param {string[]} args @param {RegExp} what @param {string} [cwd] */
-async function lookUntil(args, what, cwd) {
+/** Returns what `top --count 1` prints until it shows something: a look can come before a flush. @param {string[]} args @param {RegExp} what */
+async function lookUntil(args, what) {
   for (let looks = 0; looks < 30; looks++) {
-    const { code, stdout, stderr } = await cli(
-      ['top', '--seconds', '60', '--count', '1', ...args],
-      { cwd },
-    )
+    const { code, stdout, stderr } = await cli(['top', '--seconds', '60', '--count', '1', ...args])
     assert.equal(code, 0, stderr)
     if (what.test(stdout)) return stdout
   }

@@ -49,10 +49,10 @@ const START = `
 
 /**
  * Runs a program, and returns its traces and what it prints as JSON.
- * @param {string} source @param {Parameters<typeof run>[1] & { flags?: string[], warns?: RegExp }} [given]
+ * @param {string} source @param {Parameters<typeof run>[1] & { warns?: RegExp }} [given]
  */
-async function runProgram(source, { flags = [], warns = /^$/, ...given } = {}) {
-  const result = await run([...flags, '-e', `${START} ${source}`], { preload: null, ...given })
+async function runProgram(source, { warns = /^$/, ...given } = {}) {
+  const result = await run(['-e', `${START} ${source}`], { preload: null, ...given })
   assert.match(result.stderr, warns)
   assert.equal(result.code, 0)
   return { ...result, output: result.stdout === '' ? undefined : JSON.parse(result.stdout) }

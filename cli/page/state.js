@@ -8,7 +8,13 @@ const VIEWS = /** @type {const} */ (['time', 'heavy', 'inverted', 'sandwich'])
 /** Tables that a recording can lack. */
 const LISTS = /** @type {const} */ (['stalls', 'timings', 'imports', 'scripts'])
 const TABLES = /** @type {const} */ ([
-  ...['functions', 'calls', 'files', 'packages', 'owners', 'labels', 'lines'],
+  'functions',
+  'calls',
+  'files',
+  'packages',
+  'owners',
+  'labels',
+  'lines',
   ...LISTS,
 ])
 const THEMES = /** @type {const} */ (['light', 'dark'])
@@ -181,6 +187,15 @@ function chooseThreads(state, recording, threads, isAdded) {
 }
 
 module.exports = {
-  ...{ VIEWS, LISTS, tablesOf, viewsOf, readState, writeState },
-  ...{ spanOf, visibleOf, isWhole, threadsOf, shownThread, chooseThreads },
+  LISTS,
+  tablesOf,
+  viewsOf,
+  readState,
+  writeState,
+  spanOf,
+  visibleOf,
+  isWhole,
+  threadsOf,
+  shownThread,
+  chooseThreads,
 }

@@ -15,8 +15,8 @@ const { PREFIX } = require('./folder.js')
 const OLD_MS = 60_000
 
 /** Names the folders of killed records that have recordings, and removes those that have none. */
-function printRemains(env = process.env) {
-  for (const folder of findRemains(env)) {
+function printRemains() {
+  for (const folder of findRemains()) {
     if (listNames(folder).length > 0) {
       printStatus(`an earlier record was killed${choiceText(folder, folder)}`)
     } else {
@@ -25,9 +25,9 @@ function printRemains(env = process.env) {
   }
 }
 
-/** Returns this user's folders whose record has ended, and to which nobody adds. @param {NodeJS.ProcessEnv} env */
-function findRemains(env) {
-  const parents = new Set([path.resolve(os.tmpdir()), ...socketFolders(env)])
+/** Returns this user's folders whose record has ended, and to which nobody adds. */
+function findRemains() {
+  const parents = new Set([path.resolve(os.tmpdir()), ...socketFolders(process.env)])
   return [...parents]
     .flatMap((parent) => listNames(parent).map((name) => path.join(parent, name)))
     .filter((folder) => {

@@ -44,4 +44,4 @@ function unreachedText(threads) {
   return `${formatCount(threads, 'thread')} ${which} when ${threads === 1 ? 'it goes' : 'they go'} on`
 }
 
-module.exports = { stop, stopAll, unreachedText }
+module.exports = { stop, unreachedText }

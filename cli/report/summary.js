@@ -9,7 +9,7 @@ const { cutEnd } = require('../terminal/width.js')
 
 /** @typedef {import('../../index.js').Report} Report */
 
-/** A part below this share of the whole says little. */
+/** A part, a thread or a time below this share of the whole says little. */
 const MINOR = 0.02
 /** Names of launchers that are shown. */
 const MAX_NAMES = 3
@@ -118,4 +118,4 @@ function withoutLaunchers(report) {
   return `tables without ${formatTime(ms)} of ${list}, which only started others`
 }
 
-module.exports = { summary, statesOf, chainText, withoutLaunchers }
+module.exports = { MINOR, summary, statesOf, chainText, withoutLaunchers }

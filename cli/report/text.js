@@ -12,7 +12,7 @@ const {
 const { activeMs, restMs, isMain, workMs } = require('./tables.js')
 const { threadRows, costTables, countThreads } = require('./tables.js')
 const { inFlightTexts } = require('./labels.js')
-const { summary, chainText } = require('./summary.js')
+const { MINOR, summary, chainText } = require('./summary.js')
 const { TIME, SHARE, displayWidth, padEnd, cutEnd, cutStart } = require('../terminal/width.js')
 
 /** @typedef {import('../../index.js').Report} Report */
@@ -37,8 +37,6 @@ const LARGE_SCREEN = 30
 const ADDRESS = /([+~]0x[0-9a-f]+| \(no table\))$/
 /** Lines of a section besides its rows: an empty line, the title and the heads of the columns. */
 const SECTION_LINES = 3
-/** A thread, or a time, below this share of the whole says little. */
-const MINOR = 0.02
 
 /** @param {Report} report @param {View} view */
 function renderText(report, view) {

@@ -82,16 +82,16 @@ function cutLines(lines, width) {
 
 /**
  * Returns a sentence as lines that fit, broken between words. A word that is too long has a line of its own.
- * @param {string} text @param {number} width in columns @param {string} [indent] of all lines but the first
+ * @param {string} text @param {number} width in columns
  */
-function wrapWords(text, width, indent = '') {
+function wrapWords(text, width) {
   const [start] = /^ */.exec(text) ?? ['']
   const [first, ...words] = text.slice(start.length).split(' ')
   const lines = [start + first]
   for (const word of words) {
     const longer = `${lines[lines.length - 1]} ${word}`
     if (displayWidth(longer) <= width) lines[lines.length - 1] = longer
-    else lines.push(`${start}${indent}${word}`)
+    else lines.push(start + word)
   }
   return lines
 }

@@ -21,7 +21,6 @@
 
 /** The lengths of time that + and - choose from, seconds. */
 const LENGTHS = [1, 2, 5, 10, 20, 30, 60]
-const MAX_SECONDS = LENGTHS[LENGTHS.length - 1]
 const MAX_FILTER = 60
 
 /** The keys that choose what the rows are of. @type {Record<typeof import('../commands/top.js').KINDS[number], string>} */
@@ -108,4 +107,4 @@ function type(choices, { name, sequence = '' }) {
   return { ...choices, filter: (filter + sequence).slice(0, MAX_FILTER) }
 }
 
-module.exports = { DEFAULTS, KINDS, MAX_SECONDS, isLabel, press }
+module.exports = { DEFAULTS, KINDS, isLabel, press }

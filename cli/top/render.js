@@ -3,10 +3,11 @@
 // Renders a look as the lines of a screen.
 
 const { HOTTEST } = require('../report/labels.js')
+const { activeMs } = require('../report/tables.js')
 const { formatCounts, formatTime, printable } = require('../terminal/format.js')
 const { cutEnd, cutStart, displayWidth, padEnd } = require('../terminal/width.js')
 const { KINDS, isLabel } = require('./choices.js')
-const { tableOf, threadTable, workMs } = require('./rows.js')
+const { tableOf, threadTable } = require('./rows.js')
 
 /** @typedef {import('../live/follower.js').LiveView} LiveView */
 /** @typedef {import('./choices.js').Choices} Choices */
@@ -111,7 +112,7 @@ function summary(view) {
   const { processes, totals } = view
   const whole = lengthMs(view)
   const threads = processes.reduce((sum, process) => sum + process.threads.length, 0)
-  const cores = whole > 0 ? workMs(totals) / whole : 0
+  const cores = whole > 0 ? activeMs(totals) / whole : 0
   const percent = (/** @type {number} */ ms) => `${Math.round((100 * ms) / (whole || 1))}%`
   const parts = [
     formatCounts(processes.length, threads),

@@ -3,6 +3,7 @@
 // The rows of a look: of functions, files, packages, labels or threads.
 
 const { HOTTEST, hottestOf } = require('../report/labels.js')
+const { activeMs } = require('../report/tables.js')
 const { formatPath, formatPlace, printable } = require('../terminal/format.js')
 
 /** @typedef {import('../live/follower.js').LiveView} LiveView */
@@ -25,9 +26,6 @@ const { formatPath, formatPlace, printable } = require('../terminal/format.js')
 
 /** Characters of a name that are looked at: names of anybody can be megabytes. */
 const MAX_NAME = 300
-
-/** Returns the time of work of a thread, or of several. @param {import('../../index.js').ReportTimes} times */
-const workMs = ({ javascriptMs, nativeMs, gcMs }) => javascriptMs + nativeMs + gcMs
 
 /** Returns the rows that the user wants, the largest first. @param {LiveView} view @param {Choices} choices @param {string} cwd @returns {Table} */
 function tableOf(view, { by, sort, filter }, cwd) {
@@ -84,9 +82,12 @@ function threadTable({ processes }) {
   const rows = processes.flatMap((process) =>
     process.threads.map((thread) => ({
       times: [
-        workMs(thread),
-        ...[thread.javascriptMs, thread.nativeMs, thread.gcMs],
-        ...[thread.waitingMs ?? 0, thread.blockedMs ?? 0],
+        activeMs(thread),
+        thread.javascriptMs,
+        thread.nativeMs,
+        thread.gcMs,
+        thread.waitingMs ?? 0,
+        thread.blockedMs ?? 0,
       ],
       name: threadName(process, thread),
       place: '',
@@ -102,4 +103,4 @@ function threadName({ command, pid }, { threadId, name }) {
   return printable(`${pid || '(pid unknown)'} ${shown.slice(0, MAX_NAME)}`)
 }
 
-module.exports = { tableOf, threadTable, workMs }
+module.exports = { tableOf, threadTable }

@@ -14,9 +14,9 @@ const BELOW = '\x1b[J'
 
 /** @typedef {import('./choices.js').Key} Key */
 
-/** Returns whether the streams are a terminal that can show a screen. @param {NodeJS.ProcessEnv} env */
-function hasScreen(env = process.env) {
-  return Boolean(process.stdin.isTTY && process.stdout.isTTY) && env.TERM !== 'dumb'
+/** Returns whether the streams are a terminal that can show a screen. */
+function hasScreen() {
+  return Boolean(process.stdin.isTTY && process.stdout.isTTY) && process.env.TERM !== 'dumb'
 }
 
 /**

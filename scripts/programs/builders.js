@@ -2,7 +2,7 @@
 
 // A dev server, a build with many workers, and tests.
 
-const ROOT_PACKAGE = { name: 'root', version: '1.0.0', private: true }
+const { ROOT_PACKAGE } = require('./files.js')
 
 /** @type {import('./programs.js').Program[]} */
 const PROGRAMS = [

@@ -24,15 +24,18 @@ const { value } = require('./value.js')
 require('node:http').createServer().listen(0, '127.0.0.1', () => console.log('started', value))
 `
 
+/** The package.json of a project's root. */
+const ROOT_PACKAGE = { name: 'root', version: '1.0.0', private: true }
+
 const VALUE = 'exports.value = 1\n'
 
-/** Returns the files of a workspace with packages that each build. @param {string[]} names @param {string} script */
-function workspace(names, script = 'node ../../task.js') {
+/** Returns the files of a workspace with packages that each build. @param {string[]} names */
+function workspace(names) {
   const entries = names.map((name) => [
     `packages/${name}/package.json`,
-    { name, version: '1.0.0', private: true, scripts: { build: `${script} ${name}` } },
+    { name, version: '1.0.0', private: true, scripts: { build: `node ../../task.js ${name}` } },
   ])
   return { 'task.js': TASK, ...Object.fromEntries(entries) }
 }
 
-module.exports = { TASK, SERVER, VALUE, workspace }
+module.exports = { ROOT_PACKAGE, TASK, SERVER, VALUE, workspace }

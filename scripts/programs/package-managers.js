@@ -2,9 +2,8 @@
 
 // npm, npx, pnpm and yarn.
 
-const { TASK, workspace } = require('./files.js')
+const { ROOT_PACKAGE, TASK, workspace } = require('./files.js')
 
-const ROOT_PACKAGE = { name: 'root', version: '1.0.0', private: true }
 const NPM = '11.19.1'
 const PNPM_WORKSPACE = { 'pnpm-workspace.yaml': 'packages:\n  - packages/*\n' }
 

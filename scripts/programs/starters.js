@@ -2,9 +2,7 @@
 
 // Programs that start Node processes in their own way.
 
-const { TASK, SERVER, VALUE } = require('./files.js')
-
-const ROOT_PACKAGE = { name: 'root', version: '1.0.0', private: true }
+const { ROOT_PACKAGE, TASK, SERVER, VALUE } = require('./files.js')
 
 /** @type {import('./programs.js').Program[]} */
 const PROGRAMS = [

@@ -2,9 +2,8 @@
 
 // Programs that watch files, and run again when one of them changes.
 
-const { SERVER, VALUE } = require('./files.js')
+const { ROOT_PACKAGE, SERVER, VALUE } = require('./files.js')
 
-const ROOT_PACKAGE = { name: 'root', version: '1.0.0', private: true }
 const SERVER_FILES = { 'package.json': ROOT_PACKAGE, 'server.js': SERVER, 'value.js': VALUE }
 const STARTED = /started 1/g
 /** @type {Pick<import('./programs.js').Program, 'steps' | 'code'>} */

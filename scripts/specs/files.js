@@ -5,8 +5,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 
-const ROOT = path.join(__dirname, '..', '..')
-const DIR = path.join(ROOT, '__test__')
+const DIR = path.join(__dirname, '..', '..', '__test__')
 
 /**
  * The kinds of specs, a folder each. `pure`: written profiles, exact expectations. `recording`: real
@@ -123,4 +122,4 @@ function arrange(files) {
   ].filter((group) => group.files.length > 0)
 }
 
-module.exports = { arrange, listSpecs, selectSpecs, ALONE, ANY_SOURCE, DIR, KINDS, LONGEST, ROOT }
+module.exports = { arrange, listSpecs, selectSpecs, ALONE, ANY_SOURCE, DIR, KINDS, LONGEST }

@@ -16,12 +16,12 @@ const TIMEOUT_MS = 360_000
 
 /**
  * Runs files and yields the outcome of each when it has ended.
- * @param {string[]} files @param {number} [atOnce] @returns {AsyncGenerator<Outcome>}
+ * @param {string[]} files @returns {AsyncGenerator<Outcome>}
  */
-async function* runSpecs(files, atOnce = AT_ONCE) {
+async function* runSpecs(files) {
   for (const group of arrange(files)) {
     const waiting = [...group.files]
-    const limit = group.isAlone ? 1 : atOnce
+    const limit = group.isAlone ? 1 : AT_ONCE
     /** @type {Map<string, Promise<Outcome>>} */
     const running = new Map()
     while (waiting.length > 0 || running.size > 0) {

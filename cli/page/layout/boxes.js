@@ -22,6 +22,10 @@
  *   callees, or the first on which the work divides
  */
 
+/** A drag that is shorter is a click: pixels. */
+const CLICK = 3
+/** Factor of one step of the wheel. */
+const ZOOM = 1.3
 /** Height of a level: pixels. */
 const LEVEL = 18
 
@@ -55,4 +59,4 @@ function inside({ from, to }, whole) {
   return { from: Math.max(whole.from, from), to: Math.min(whole.to, to) }
 }
 
-module.exports = { LEVEL, placeOfBox, boxAt, scaled, moved, inside }
+module.exports = { CLICK, LEVEL, ZOOM, placeOfBox, boxAt, scaled, moved, inside }

@@ -114,4 +114,4 @@ function threadRows(threads, opened, id) {
   })
 }
 
-module.exports = { ROW, rowsOf }
+module.exports = { rowsOf }

@@ -5,7 +5,16 @@
 const { nameOf, placeOf, threadLabel } = require('../data/names.js')
 const { STATE_NAMES, WAITING } = require('../data/recording.js')
 const { formatChange, timesOf } = require('../data/sides.js')
-const { LEVEL, boxAt, inside, moved, placeOfBox, scaled } = require('../layout/boxes.js')
+const {
+  CLICK,
+  LEVEL,
+  ZOOM,
+  boxAt,
+  inside,
+  moved,
+  placeOfBox,
+  scaled,
+} = require('../layout/boxes.js')
 const { layoutFlame } = require('../layout/flame.js')
 const { shownThread, threadsOf, viewsOf } = require('../state.js')
 const { formatShare, formatTime } = require('../../terminal/units.js')
@@ -26,12 +35,8 @@ const NAMES = { time: 'by time', heavy: 'left heavy', inverted: 'inverted', sand
 const MIN_TEXT = 18
 /** Width of a wide letter: pixels. */
 const WIDE = 8
-/** Factor of one step of the wheel. */
-const ZOOM = 1.3
 /** Drawings of a drag that take longer wait until the user pauses: milliseconds. */
 const SLOW = 4
-/** A drag that is shorter is a click: pixels. */
-const CLICK = 3
 /** Levels that are visible above the one that matters, if there are more. */
 const ABOVE = 5
 

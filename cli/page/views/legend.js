@@ -17,7 +17,7 @@ const PACKAGES = ''
  * @param {(name: string) => string} [colourOf] packages
  * @param {Map<number, string>} [ofLabels] colours of labels, where they colour the graph
  */
-function drawLegend(recording, { costs, sides }, colourOf = () => '', ofLabels = undefined) {
+function drawLegend(recording, { costs, sides }, colourOf = () => '', ofLabels) {
   const { labels } = recording
   const ofPackages = () => (sides ? [] : layoutLegend(recording, costs, colourOf))
   const parts = labels && ofLabels ? labelLegend(labels, costs, ofLabels) : ofPackages()

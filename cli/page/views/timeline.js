@@ -3,7 +3,7 @@
 // Draws what each thread did over time. A drag selects time, a name selects a process or thread.
 
 const { SPAN } = require('../layout/lanes.js')
-const { inside, moved, scaled } = require('../layout/boxes.js')
+const { CLICK, ZOOM, inside, moved, scaled } = require('../layout/boxes.js')
 const { calmed } = require('../layout/calm.js')
 const { layoutMoment } = require('../layout/moment.js')
 const { SCALE, layoutTimeline, rowAt, sharesOf } = require('../layout/timeline.js')
@@ -21,10 +21,6 @@ const { paintTrack, paletteOf } = require('./tracks.js')
 /** @typedef {import('../layout/tracks.js').Row} Row */
 /** @typedef {import('../state.js').Shown} Shown */
 
-/** A drag that is shorter is a click: pixels. */
-const CLICK = 3
-/** Factor of one step of the wheel. */
-const ZOOM = 1.3
 /** The shortest visible time: microseconds. */
 const LEAST = 10
 

@@ -5,6 +5,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { loadTools } = require('../../../lib/addon.js')
+const { TRACE } = require('../../../lib/settings.js')
 const { IGNORE_FILE, createFolder } = require('./output-dir.js')
 
 /**
@@ -50,7 +51,8 @@ function openRecordingsDir(dir, run, name = '') {
     path: outside?.at ?? dir,
     /** Returns the files recorded since, sorted by name. @returns {Header[]} */
     listRecordings() {
-      const isRecording = (/** @type {string} */ file) => /\.(trace\.json|cpuprofile)$/.test(file)
+      const isRecording = (/** @type {string} */ file) =>
+        file.endsWith(TRACE) || file.endsWith('.cpuprofile')
       const files = listAll().filter((file) => isRecording(file) && !earlier.has(file))
       return headersOf(files.sort()).filter((header) => [null, run].includes(header.run))
     },
