@@ -24,30 +24,29 @@ const ALIKE = 3
 
 /** Adds the options that choose what is read. @param {Command} command @param {{ hasSlice?: boolean }} [parts] whether a slice of the time can be chosen */
 function addFilters(command, { hasSlice = true } = {}) {
-  const start =
-    "start of the slice after the first recording's start: 1500, 1500ms or 1.5s; -10s counts " +
-    'from the end'
+  const from = 'skip everything before this time (1500ms, 1.5s); -10s keeps the last 10 seconds'
+  const to = 'skip everything after this time; -10s skips the last 10 seconds'
   const place = 'a function with this text in its name or its path:line'
   const slice = [
-    new Option('--from <time>', start).argParser(parseMoment),
-    new Option('--to <time>', 'end of the slice, likewise').argParser(parseMoment),
+    new Option('--from <time>', from).argParser(parseMoment),
+    new Option('--to <time>', to).argParser(parseMoment),
   ]
   const options = [
     ...(hasSlice ? slice : []),
     listOption(
       '--process <text>',
-      'only processes with this text in their command, or with this pid',
+      'keep only processes with this text in their command, or with this pid',
     ),
     listOption(
       '--thread <text>',
-      'only threads with this text in their name, or with this thread id',
+      'keep only threads with this text in their name, or with this thread id',
     ),
-    listOption('--package <name>', 'only stacks with a function of this package'),
-    listOption('--focus <text>', `only stacks with ${place}`),
-    listOption('--ignore <text>', `no stacks with ${place}`),
+    listOption('--package <name>', 'keep only stacks with a function of this package'),
+    listOption('--focus <text>', `keep only stacks with ${place}`),
+    listOption('--ignore <text>', `skip stacks with ${place}`),
     listOption(
       '--label <key=value>',
-      'only samples with this label; key= for those without',
+      'keep only samples with this label; key= keeps samples without the key',
       checkLabel,
     ),
     sourceMapsOption(),
@@ -97,11 +96,11 @@ function kindOption(help, kinds) {
 }
 
 function sourceMapsOption() {
-  return new Option('--no-source-maps', 'places in the code that ran, not in its sources')
+  return new Option('--no-source-maps', 'show places in the code that ran, not in its sources')
 }
 
 function symbolsOption() {
-  return listOption('--symbols <folder>', 'a folder with the symbols of native modules')
+  return listOption('--symbols <folder>', 'read the symbols of native modules from this folder')
 }
 
 /** Returns the end of a help. @param {string[]} lines */
@@ -171,12 +170,12 @@ function roundedMs(text) {
 function addTargets(command) {
   return command
     .argument('[process...]', 'process ids, or texts in a label, a package or a script')
-    .option('--all', 'all processes that can be controlled')
-    .option('--tree', 'also the processes below each')
+    .option('--all', 'take all processes that can be controlled')
+    .option('--tree', 'also take the processes below each')
 }
 
 const CATEGORIES = 'categories'
-const NATIVE_HELP = 'also native functions and threads: the category native beside the others'
+const NATIVE_HELP = 'also record native functions and threads: adds the category native'
 
 /**
  * Adds the settings of a recording as options. Returns those that are given, without the folder, once

@@ -26,10 +26,17 @@ function define(program) {
       ),
     )
     .option('--shares', 'compare shares of the work, for machines that are not equally fast')
-    .option('--top <n>', 'rows of each table (default: 10)', parseCount)
+    .option('--top <n>', 'print this many rows of each table (default: 10)', parseCount)
     .option('--runs <n>', 'run both commands this often, in turn (A B B A …)', parseCount)
-    .option('--warmup <n>', 'runs of each command before, which do not count', parseCount)
-    .option('--dir <folder>', 'folder of the runs of --runs (default: profiles/<date>)')
+    .option(
+      '--warmup <n>',
+      'run each command this often before; these runs do not count',
+      parseCount,
+    )
+    .option(
+      '--dir <folder>',
+      'write the runs of --runs into this folder (default: profiles/<date>)',
+    )
     .addOption(
       new Option('--json', 'print JSON (type Comparison in index.d.ts)').conflicts('markdown'),
     )

@@ -13,7 +13,7 @@ function define(program) {
     .command('convert')
     .summary("convert recordings to another tool's format")
     .argument('<input...>', INPUTS)
-    .requiredOption('-o, --output <file>', 'the file to write; .gz compresses it')
+    .requiredOption('-o, --output <file>', 'write this file; .gz compresses it')
   completeWhenCalled(program, command, (addon) =>
     command.description(
       'Converts traces, .cpuprofile and pprof files, plain or gzipped, and prints the paths of the files ' +

@@ -12,7 +12,7 @@ function define(program) {
         'hot spots, functions and code, and compares runs. Reads and writes below one folder only. ' +
         'Needs the package @modelcontextprotocol/sdk, which is installed separately.',
     )
-    .option('--root <folder>', 'the project (default: the working directory)')
+    .option('--root <folder>', 'serve this project (default: the working directory)')
     .action((options) => require('../mcp/mcp.js').mcp(options))
     .addHelpText(
       'after',

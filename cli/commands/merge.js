@@ -19,19 +19,30 @@ function define(program) {
     .summary('merge recordings into one trace for Chrome DevTools')
     .description(
       'Merges recordings into one trace for Chrome DevTools, and prints its path. Reads traces ' +
-        '(torn ones and those of other programs too) and .cpuprofile and pprof files, plain or gzipped, and ' +
+        '(also cut off, and of other programs) and .cpuprofile and pprof files, plain or gzipped, and ' +
         'folders of them.',
     )
     .argument('[input...]', INPUTS)
-    .requiredOption('-o, --output <file>', 'the trace; .gz compresses it, - is stdout')
+    .requiredOption(
+      '-o, --output <file>',
+      'write the trace into this file; .gz compresses it, - is stdout',
+    )
   addFilters(command)
   command
     .addOption(
-      listOption('--name <label=input>', 'an input whose processes have this label', checkNamed),
+      listOption(
+        '--name <label=input>',
+        'add an input, and mark its processes with this label',
+        checkNamed,
+      ),
     )
-    .option('--interval <µs>', 'fewer samples with the same totals: microseconds', parseCount)
+    .option(
+      '--interval <µs>',
+      'keep one sample of each interval of this many microseconds',
+      parseCount,
+    )
     .addOption(
-      listOption('--categories <list>', "only these categories of other tools' events: a,b"),
+      listOption('--categories <list>', "keep only these categories of other tools' events: a,b"),
     )
     .option('--json', 'print the result as JSON')
     .addOption(quietOption('print the result and problems only'))

@@ -5,7 +5,7 @@
 const { InvalidArgumentError, Option } = require('commander')
 const { INPUTS, addFilters, addLength, examples, quietOption } = require('../options.js')
 
-/** The longest window: a timer of Node takes no more than 24 days. */
+/** The longest slice: a timer of Node takes no more than 24 days. */
 const LONGEST = '24d'
 
 /** @param {import('commander').Command} program */
@@ -14,28 +14,35 @@ function define(program) {
     .command('push')
     .summary('send profiles to Pyroscope or to OpenTelemetry')
     .description(
-      'Sends recordings to a server of profiles, in windows of time: to Pyroscope as pprof, or to a ' +
+      'Sends recordings to a server of profiles, in slices of time: to Pyroscope as pprof, or to a ' +
         'collector of OpenTelemetry as profiles (experimental), if the address ends in /profiles. With ' +
         '--follow, recordings are sent while they are written. Merged traces, .cpuprofile and pprof files ' +
-        'are sent as one window each.\n\n' +
-        'CPU_PROF_PUSH_HEADERS has what the server wants to know, and nobody else may: ' +
+        'are sent as one slice each.\n\n' +
+        'CPU_PROF_PUSH_HEADERS names headers of each request, which can be secrets: ' +
         '"Authorization=Bearer …,X-Scope-OrgID=team". CPU_PROF_PUSH_CA names a file (PEM) with the ' +
         'certificates of your own authority.',
     )
     .argument('<input...>', INPUTS)
-    .option('--to <url>', 'address of the server (default: CPU_PROF_PUSH)')
+    .option('--to <url>', 'send to this address (default: CPU_PROF_PUSH)')
     .addOption(
-      new Option('--as <format>', 'what the server takes (default: by the address)').choices([
+      new Option('--as <format>', 'send to this kind of server (default: by the address)').choices([
         'pyroscope',
         'otlp',
       ]),
     )
     .option(
       '--service <name>',
-      'name of the service (default: CPU_PROF_PUSH_SERVICE, or the process)',
+      'send under this name of a service (default: CPU_PROF_PUSH_SERVICE, or the process)',
     )
-    .option('--tag <key=value>', 'a label of all profiles; several times for several', collectTag)
-  addLength(command, '--every <length>', 'length of a window', { usual: '10s', most: LONGEST })
+    .option(
+      '--tag <key=value>',
+      'add this label to all profiles; can be given several times',
+      collectTag,
+    )
+  addLength(command, '--every <length>', 'send a slice of this length at a time', {
+    usual: '10s',
+    most: LONGEST,
+  })
   command.option('--follow', 'send what is recorded from now on, until all recordings have ended')
   addFilters(command, { hasSlice: false })
     .option('--json', 'print JSON: what was sent')

@@ -32,19 +32,23 @@ function define(program) {
     )
     .argument('[input...]', INPUTS)
     .option('--all', 'sum all runs of a folder')
-    .option('--top <n>', 'rows of each table (default: as many as fit the screen)', parseCount)
-    .addOption(kindOption('only the table of this', KINDS))
+    .option(
+      '--top <n>',
+      'print this many rows of each table (default: as many as fit the screen)',
+      parseCount,
+    )
+    .addOption(kindOption('print only the table of this kind', KINDS))
     .addOption(
       new Option(
         '--function <text>',
-        'callers, callees and lines of a function: its name or path:line',
+        'print callers, callees and lines of a function: its name or path:line',
       ).conflicts(['by', 'tree']),
     )
-    .addOption(new Option('--tree', 'the heaviest paths of the call tree').conflicts('by'))
+    .addOption(new Option('--tree', 'print the heaviest paths of the call tree').conflicts('by'))
     .addOption(
       new Option(
         '--stalls [time]',
-        'the longest times without a turn of the event loop (50 ms and more)',
+        'print the longest times without a turn of the event loop (50 ms and more)',
       )
         .argParser(parseStall)
         .preset('50')
@@ -53,9 +57,9 @@ function define(program) {
   addFilters(command)
     .addOption(json.conflicts('markdown'))
     .option('--markdown', 'print Markdown tables')
-    .option('--code', 'also the code of the hottest lines')
+    .option('--code', 'also print the code of the hottest lines')
     .addOption(
-      new Option('--budget <tokens>', 'Markdown of this size: tables, paths, callers')
+      new Option('--budget <tokens>', 'print Markdown of at most this size: tables, paths, callers')
         .argParser(parseCount)
         .conflicts(['json', 'by', 'top', 'function', 'tree', 'stalls']),
     )

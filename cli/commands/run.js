@@ -25,7 +25,10 @@ function define(program) {
     .usage('[options] [--] <command…>')
     .argument('<command...>', 'the command and its own options')
     .passThroughOptions()
-    .option('-o, --output <file>', 'the trace; .gz compresses it (default: trace.json in --dir)')
+    .option(
+      '-o, --output <file>',
+      'write the trace into this file; .gz compresses it (default: trace.json in --dir)',
+    )
     .option('--no-merge', 'keep only the recordings: no trace, no report')
     .option('--keep-recordings', 'keep the recordings beside the trace')
     .option('--html <file>', 'also write a page for a browser, as report --html does')
@@ -35,7 +38,11 @@ function define(program) {
         .argParser(parseCount)
         .conflicts(['output', 'html']),
     )
-    .option('--warmup <n>', 'with --repeat, runs before that do not count', parseCount)
+    .option(
+      '--warmup <n>',
+      'with --repeat, run this often before; these runs do not count',
+      parseCount,
+    )
     .addOption(sourceMapsOption())
     .addOption(symbolsOption())
     .addOption(quietOption())

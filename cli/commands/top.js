@@ -18,21 +18,26 @@ function define(program) {
       'Shows the hottest functions, files, packages, labels and threads of the last seconds, again each ' +
         'second, from recordings that grow. Without an input, of the run that goes on, or else of the ' +
         'last run in profiles. Without a terminal, prints lines until the recordings end. The key ? ' +
-        'tells all keys.',
+        'shows all keys.',
     )
-    .argument('[input...]', 'process ids, texts in the label of an armed one, files and folders')
-    .addOption(kindOption('the rows at first', KINDS).default('function'))
+    .argument(
+      '[input...]',
+      'process ids, texts in the label of an armed process, files and folders',
+    )
+    .addOption(kindOption('show rows of this kind at first', KINDS).default('function'))
     .addOption(
-      new Option('--sort <time>', 'the order at first').choices(['self', 'total']).default('self'),
+      new Option('--sort <time>', 'sort by this time at first')
+        .choices(['self', 'total'])
+        .default('self'),
     )
     .option(
       '--seconds <n>',
-      `the time before the last sample, 1 to ${MAX_SECONDS}`,
+      `show this many seconds before the last sample, 1 to ${MAX_SECONDS}`,
       parseSeconds,
       10,
     )
-    .option('--count <n>', 'print so many looks as lines', parseCount)
-    .option('--tree', 'also the children of the processes')
+    .option('--count <n>', 'print this many looks as lines, then end', parseCount)
+    .option('--tree', 'also show the processes below')
   addFilters(command, { hasSlice: false })
     .action((words, options) => require('../top/top.js').top(words, options))
     .addHelpText(

@@ -15,18 +15,22 @@ function define(lake) {
         'that is in the lake already is not added again.',
     )
     .argument('<input...>', INPUTS)
-    .option('--to <lake>', 'a folder, or s3://<bucket>/<folder> (default: CPU_PROF_LAKE)')
-    .option('--repo <name>', 'repository (default: owner/name of the remote origin)')
-    .option('--commit <commit>', 'commit of the run (default: that of the working directory)')
-    .addOption(
-      new Option('--commit-seq <n>', 'count of commits up to it, by first parents').argParser(
-        parsePosition,
-      ),
+    .option(
+      '--to <lake>',
+      'add to this lake: a folder, or s3://<bucket>/<folder> (default: CPU_PROF_LAKE)',
     )
-    .option('--branch <name>', 'branch')
-    .option('--job <name>', 'what the run is of (default: the job of the CI system)')
-    .option('--host <name>', 'machine (default: the name of this one)')
-    .option('--replace', 'write a run anew that is in the lake')
+    .option('--repo <name>', 'set the repository (default: owner/name of the remote origin)')
+    .option('--commit <commit>', 'set the commit of the run (default: HEAD)')
+    .addOption(
+      new Option(
+        '--commit-seq <n>',
+        'set the count of commits up to it, by first parents',
+      ).argParser(parsePosition),
+    )
+    .option('--branch <name>', 'set the branch')
+    .option('--job <name>', 'set what the run is of (default: the job of the CI system)')
+    .option('--host <name>', 'set the machine (default: the name of this one)')
+    .option('--replace', 'write a run again that the lake has')
   addFilters(command, { hasSlice: false })
     .option('--json', 'print JSON: a list of what was added')
     .addOption(quietOption())

@@ -20,10 +20,10 @@ function define(lake) {
   for (const kind of NAMED) {
     const others = NAMED.filter((other) => other !== kind)
     command.addOption(
-      new Option(`--${kind} <name>`, `only changes of this ${kind}`).conflicts(others),
+      new Option(`--${kind} <name>`, `find only changes of this ${kind}`).conflicts(others),
     )
   }
-  command.option('--absolute', 'times instead of shares of the work')
+  command.option('--absolute', 'compare times instead of shares of the work')
   addOutput(addTop(addScope(command)))
     .action((place, options) => require('../../lake/blame.js').blame(place, options))
     .addHelpText(

@@ -15,15 +15,20 @@ function define(lake) {
         'the package @duckdb/node-api.',
     )
     .argument('[lake]', 'a folder, or s3://<bucket>/<folder> (default: CPU_PROF_LAKE)')
-  addLength(command, '--older-than <age>', 'only days that began longer ago, such as 12h or 7d', {
-    least: '0d',
-    usual: '1d',
-    usualHelp: '1d: all but today',
-  }).option('--repo <name>', 'only this repository')
+  addLength(
+    command,
+    '--older-than <age>',
+    'compact only days that began longer ago, such as 12h or 7d',
+    {
+      least: '0d',
+      usual: '1d',
+      usualHelp: '1d: all but today',
+    },
+  ).option('--repo <name>', 'compact only this repository')
   addLength(
     command,
     '--grace <age>',
-    'keep what was replaced as long, for those who still read it',
+    'keep replaced files this long, for those who still read them',
     {
       least: '0d',
       usual: '1h',

@@ -5,7 +5,8 @@
 const { examples, listOption } = require('../../options.js')
 const { LAKE, addOutput, addTop } = require('./questions.js')
 
-const SELECTOR = 'branch=, commit=, job=, host=, repo=, date=<day>..<day>, last=<n>, by commas'
+const SELECTOR =
+  'branch=, commit=, job=, host=, repo=, date=<day>..<day>, last=<n>, joined by commas'
 
 /** @param {import('commander').Command} lake */
 function define(lake) {
@@ -17,9 +18,9 @@ function define(lake) {
         'the noise of the runs. Runs that both selectors choose count as head.',
     )
     .argument('[lake]', LAKE)
-    .requiredOption('--base <selector>', SELECTOR)
-    .requiredOption('--head <selector>', 'likewise')
-    .option('--repo <name>', 'only runs of this repository, on both sides')
+    .requiredOption('--base <selector>', `take the runs that this chooses as base: ${SELECTOR}`)
+    .requiredOption('--head <selector>', 'take the runs that this chooses as head')
+    .option('--repo <name>', 'take only runs of this repository, on both sides')
     .addOption(
       listOption(
         '--fail-on <rule>',

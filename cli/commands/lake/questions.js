@@ -16,13 +16,16 @@ const LAKE = 'a folder, or s3://<bucket>/<folder> (default: CPU_PROF_LAKE)'
 /** Adds the options that choose runs. @param {import('commander').Command} command */
 function addScope(command) {
   return command
-    .option('--since <time>', 'runs from this day (UTC), or this long before now: 30d, 2w, 12h')
-    .option('--until <time>', 'runs until the end of this day, likewise')
-    .option('--repo <name>', 'only runs of this repository')
-    .option('--branch <name>', 'only runs of this branch')
-    .option('--job <name>', 'only runs of this job')
-    .option('--commit <hash>', 'only runs of this commit, or of those that begin so')
-    .option('--host <name>', 'only runs on this host')
+    .option(
+      '--since <time>',
+      'take runs from this day (UTC), or from this long before now: 30d, 2w, 12h',
+    )
+    .option('--until <time>', 'take runs until the end of this day, or until this long before now')
+    .option('--repo <name>', 'take only runs of this repository')
+    .option('--branch <name>', 'take only runs of this branch')
+    .option('--job <name>', 'take only runs of this job')
+    .option('--commit <hash>', 'take only runs of commits that begin with this hash')
+    .option('--host <name>', 'take only runs on this host')
 }
 
 /** Adds the options of the output. @param {import('commander').Command} command */
@@ -35,7 +38,7 @@ function addOutput(command) {
 
 /** @param {import('commander').Command} command */
 function addTop(command) {
-  return command.option('--top <n>', 'rows of each table (default: 10)', parseCount)
+  return command.option('--top <n>', 'print this many rows of each table (default: 10)', parseCount)
 }
 
 module.exports = { KINDS, NAMED, LAKE, addScope, addOutput, addTop }

@@ -15,7 +15,7 @@ function define(lake) {
         'are chosen, with mean, median and 95th percentile over runs. A run without a sample counts as 0.',
     )
     .argument('[lake]', LAKE)
-    .addOption(kindOption('rows of these (default: function)', NAMED))
+    .addOption(kindOption('show rows of this kind (default: function)', NAMED))
   addOutput(addTop(addScope(command)))
     .action((place, options) => require('../../lake/top.js').top(place, options))
     .addHelpText(

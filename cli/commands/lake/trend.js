@@ -18,19 +18,19 @@ function define(lake) {
     .argument('[lake]', LAKE)
   for (const kind of KINDS) {
     const name = kind === 'label' ? '<key=value>' : '<name>'
-    const help = kind === 'function' ? 'its name, or file:name' : 'its name'
+    const help = kind === 'function' ? ' (name, or file:name)' : ''
     const others = KINDS.filter((other) => other !== kind)
-    command.addOption(new Option(`--${kind} ${name}`, `of this ${kind}: ${help}`).conflicts(others))
+    command.addOption(new Option(`--${kind} ${name}`, `show this ${kind}${help}`).conflicts(others))
   }
   command
     .addOption(
       new Option(
         '--by <what>',
-        'points of the chart (default: commit, where runs have one)',
+        'show a point for each day or commit (default: commit, where runs have one)',
       ).choices(['day', 'commit']),
     )
-    .option('--absolute', 'times instead of shares of the work')
-    .option('--total', 'with all that it calls, instead of its self time')
+    .option('--absolute', 'show times instead of shares of the work')
+    .option('--total', 'count all that it calls, instead of its self time')
   addOutput(addScope(command))
     .action((place, options) => require('../../lake/trend.js').trend(place, options))
     .addHelpText(

@@ -10,8 +10,8 @@ function define(program) {
     .command('ps')
     .summary('list the running processes that can be recorded')
     .description(
-      "Lists this user's processes that were started with CPU_PROF_START=off: they are not recorded " +
-        'until cpu-prof record or cpu-prof start says so. Root sees those of all users (Linux).',
+      "Lists this user's processes that were started with CPU_PROF_START=off, or that --inspector has " +
+        'armed: cpu-prof record or cpu-prof start records them. Root sees all users (Linux).',
     )
     .option('--json', 'print the list as JSON')
     .action(async (options) => {

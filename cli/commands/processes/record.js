@@ -30,13 +30,16 @@ function define(program) {
         'recording early and keeps the result.',
     )
   const bounds = { usual: '30s', most: LONGEST_RECORDING }
-  const help = 'the length of the recording: 500ms, 10s, 5m'
+  const help = 'record for this long: 500ms, 10s, 5m'
   addLength(addTargets(command), '--for <length>', help, bounds)
     .option(
       '-o, --output <file>',
-      'the trace; .gz compresses it, - is stdout (default: trace.json in --dir)',
+      'write the trace into this file; .gz compresses it, - is stdout (default: trace.json in --dir)',
     )
-    .option('--dir <dir>', `folder of the trace and of the recordings (default: ${RUN_FOLDER})`)
+    .option(
+      '--dir <dir>',
+      `write the trace and the recordings into this folder (default: ${RUN_FOLDER})`,
+    )
     .option('--html <file>', 'also write a page for a browser, as report --html does')
     .option('--keep-recordings', 'keep the recordings in --dir')
     .addOption(inspectorOption())

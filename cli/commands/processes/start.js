@@ -22,9 +22,12 @@ function define(program) {
         'each process sets. cpu-prof record does all in one: start, stop, merge, report.',
     )
   const bounds = { most: LONGEST_RECORDING }
-  addLength(addTargets(command), '--for <length>', 'end by itself: 30s, 5m', bounds).addOption(
-    inspectorOption(),
-  )
+  addLength(
+    addTargets(command),
+    '--for <length>',
+    'end the recording after this long: 30s, 5m',
+    bounds,
+  ).addOption(inspectorOption())
   const settings = addSettings(program, command, { without: STARTS, hasDefaults: false })
   command
     .action((words, options) =>
