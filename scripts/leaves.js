@@ -1,8 +1,8 @@
 'use strict'
 
 // Measures which share of the samples stands at the caller of the function that worked, for each kind of work
-// and each tier of V8's compilers: `node scripts/leaves.js [nodes]`. Prints the tables of
-// docs/internals/missing-frames.md, of `--cpu-prof` and of a recording. Linux only.
+// and each tier of V8's compilers: `node scripts/leaves.js [nodes]`. Prints the shares, by tier and by work, that
+// `--cpu-prof` and a recording have: docs/internals/sampling.md has a part of them. Linux only.
 
 const { execFileSync } = require('node:child_process')
 const fs = require('node:fs')

@@ -1,7 +1,7 @@
 'use strict'
 
 // Functions whose time V8 charges to their callers, because they were in a built-in function without a frame
-// or were making their own. docs/internals/missing-frames.md has the shares of V8 alone, which
+// or were making their own. docs/internals/sampling.md has the shares of V8 alone, which
 // `node scripts/leaves.js` measures.
 
 const assert = require('node:assert/strict')
