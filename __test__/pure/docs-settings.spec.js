@@ -63,7 +63,8 @@ function placesOf(name, help, { types, settings, events }) {
   const row = settings.split('\n').find((line) => line.startsWith(`| \`${variable}\``)) ?? ''
   return {
     'index.d.ts': [...type.matchAll(/'([^']*)'/g)].map(([, word]) => word),
-    'docs/settings.md': codeSpans(row.split('|')[3] ?? ''),
+    // After the variable, what it sets and its default.
+    'docs/settings.md': codeSpans(row.split('|')[4] ?? ''),
     'the help': wordsIn(help),
   }
 }

@@ -33,7 +33,11 @@ function declaredOptions(source) {
   )
 }
 
-/** Returns the cells of the first table of a page. @param {string} page */
+/**
+ * Returns the cells of the first table of a page. From 1, a row has the variable, what it sets, its default
+ * and what is allowed.
+ * @param {string} page
+ */
 function rowsOf(page) {
   const [table] = /^\|.*?(?=\n\n)/ms.exec(page) ?? ['']
   const rows = table.split('\n').slice(2)
@@ -86,7 +90,7 @@ function problemsOf(declarations, page, settings = SETTINGS) {
     }
     const row = rows.find((row) => row[1] === variable)
     if (row === undefined) problems.push(`docs/settings.md: ${variable}`)
-    else if (!hasDefault(row[2], value, page)) {
+    else if (!hasDefault(row[3], value, page)) {
       problems.push(`docs/settings.md: the default of ${name} is ${value}`)
     }
   }
