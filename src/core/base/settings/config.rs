@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::categories::Categories;
 use super::given_value::GivenValue;
 use super::name_pattern::NamePattern;
 use super::node_options::diagnostic_dir;
@@ -13,7 +14,7 @@ use super::push;
 use super::setting::SettingDefault::{BySource, Value, Words};
 use super::setting::{Setting, ValueKind};
 use super::start::{SocketFolder, StartMode};
-use super::values::{Categories, Formats, HistoryLimits, IgnoreList, Source};
+use super::values::{Formats, HistoryLimits, IgnoreList, Source};
 use crate::base::error::Error;
 
 /// Checked settings, with every default filled in.
@@ -125,7 +126,7 @@ const CATEGORIES: Setting = Setting {
     kind: ValueKind::String,
     variable: Some("CPU_PROF_CATEGORIES"),
     flag: Some("--categories <list>"),
-    help: "kinds of events, of cpu, gc, memory, loop, timings, http, processes, typescript and native; +http adds to the default",
+    help: Categories::HELP,
     default: Value(Categories::DEFAULT),
 };
 const SOURCE: Setting = Setting {
@@ -310,6 +311,7 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::settings::categories::Category;
     use std::cell::RefCell;
     use std::collections::HashMap;
     use std::os::unix::ffi::OsStringExt;
@@ -373,19 +375,27 @@ mod tests {
     }
 
     #[test]
+    fn the_help_and_the_default_have_the_words_of_the_table() {
+        assert_eq!(Categories::DEFAULT, "cpu,gc,memory,loop,timings,processes");
+        let words: Vec<&str> = Category::ALL.iter().map(|(_, word)| *word).collect();
+        let (last, others) = words.split_last().unwrap();
+        assert_eq!(Categories::WORDS, format!("cpu, {} and {last}", others.join(", ")));
+        assert!(Categories::HELP.contains(Categories::WORDS));
+    }
+
+    #[test]
     fn categories_are_a_list() {
         let defaults = read(&[]).unwrap().categories;
-        assert!(defaults.gc && defaults.timings && !defaults.http && !defaults.native);
+        let has = |category| defaults.has(category);
+        assert!(has(Category::Gc) && has(Category::Timings) && !has(Category::Http));
         let of = |list| read(&[("CPU_PROF_CATEGORIES", list)]).unwrap().categories;
         assert_eq!(of("cpu"), Categories::NONE);
-        assert_eq!(
-            of("gc,cpu,loop"),
-            Categories { gc: true, event_loop: true, ..Categories::NONE }
-        );
+        let two = Categories::NONE.with(Category::Gc).with(Category::EventLoop);
+        assert_eq!(of("gc,cpu,loop"), two);
         assert_eq!(of("cpu,gc,memory,loop,timings,processes"), defaults);
-        assert!(of("cpu,http").http);
-        assert_eq!(of("+native"), Categories { native: true, ..defaults });
-        assert!(of("+http,native").http && read(&[("CPU_PROF_CATEGORIES", "+")]).is_err());
+        assert!(of("cpu,http").has(Category::Http));
+        assert_eq!(of("+native"), defaults.with(Category::Native));
+        assert!(of("+http,native").has(Category::Http) && read(&[("CPU_PROF_CATEGORIES", "+")]).is_err());
     }
 
     #[test]

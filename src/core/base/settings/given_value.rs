@@ -5,10 +5,11 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use super::amount;
+use super::categories::Categories;
 use super::length;
 use super::name_pattern::NamePattern;
 use super::start::{SocketFolder, StartMode};
-use super::values::{Categories, Formats};
+use super::values::Formats;
 use crate::base::error::Error;
 
 /// The value of a setting before it is checked.

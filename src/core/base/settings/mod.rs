@@ -1,6 +1,7 @@
 //! The settings of a recording, and the names of its files.
 
 mod amount;
+pub mod categories;
 pub mod config;
 pub mod environment;
 mod given_value;

@@ -7,6 +7,7 @@ use super::complete_segment::CompleteSegment;
 use super::native_threads::LanePlan;
 use super::segments::TraceSegments;
 use cpu_prof_core::base::error::Error;
+use cpu_prof_core::base::settings::categories::Category;
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::name_pattern::FileNames;
 use cpu_prof_core::base::settings::values::Formats;
@@ -41,7 +42,7 @@ impl OutputFiles {
         earlier: Vec<CompleteSegment>,
     ) -> Result<Self, Error> {
         let facts = config.formats.cpuprofile.then(|| ProfileFacts::of_recording(&info));
-        let has_lanes = config.categories.native && config.formats.trace && info.thread_id == 0;
+        let has_lanes = config.categories.has(Category::Native) && config.formats.trace && info.thread_id == 0;
         let lanes = has_lanes.then(|| LanePlan::new(config, &names, &info, start_us));
         let mut trace = None;
         if config.formats.trace {

@@ -21,6 +21,7 @@ use crate::record::window::worker_name::WorkerName;
 use crate::sampler::RawWindow;
 use crate::sampler::inspector;
 use cpu_prof_core::base::error::Error;
+use cpu_prof_core::base::settings::categories::Category;
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::values::Source;
 use cpu_prof_core::base::stderr::warn_once;
@@ -71,7 +72,7 @@ impl RecordingWriter {
         idle: Option<IdleTimes>,
     ) -> Self {
         let OutputFiles { trace, cpuprofile, lanes, start_us } = files;
-        let tells_ending = link.is_main && config.categories.processes;
+        let tells_ending = link.is_main && config.categories.has(Category::Processes);
         Self {
             link,
             flush_interval: config.flush_interval(source),

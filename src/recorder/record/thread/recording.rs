@@ -17,6 +17,7 @@ use crate::sampler::v8::{
     EntryHook, EventLoop, FrameFinder, Heap, NotedRequest, Profiler, RequestNotes, RunningFunction,
     SignalReading,
 };
+use cpu_prof_core::base::settings::categories::Category;
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::start::StartReason;
 use cpu_prof_core::base::settings::values::Source;
@@ -149,7 +150,7 @@ impl ThreadRecording {
         let was_waiting = activity
             .zip(earlier)
             .is_some_and(|(activity, earlier)| activity.has_mostly_waited_since(&earlier));
-        let memory = if self.config.categories.memory { self.heap.as_ref() } else { None };
+        let memory = if self.config.categories.has(Category::Memory) { self.heap.as_ref() } else { None };
         TakenWindow {
             window,
             memory: memory.map(Heap::memory),

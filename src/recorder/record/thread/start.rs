@@ -30,7 +30,8 @@ use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::name_pattern::FileNames;
 use cpu_prof_core::base::settings::start::StartReason;
-use cpu_prof_core::base::settings::values::{Categories, IgnoreList, Source};
+use cpu_prof_core::base::settings::categories::Category;
+use cpu_prof_core::base::settings::values::{IgnoreList, Source};
 use cpu_prof_core::base::stderr::warn_once;
 use cpu_prof_core::base::system;
 use cpu_prof_core::base::system::cpu_times::MeasuredThread;
@@ -124,7 +125,7 @@ pub(crate) fn start(
     let scripts = scripts.map(RecordedScripts::of_thread);
     let link =
         Arc::new(RecordingLink::new(parent, waker, thread_id == 0, scripts.unwrap_or_default()));
-    if config.categories.native {
+    if config.categories.has(Category::Native) {
         read_stacks(&link, source);
     }
     let idle = event_loop
@@ -135,7 +136,7 @@ pub(crate) fn start(
         Source::V8 => EntryHook::add(on_entry),
         Source::Inspector => None,
     };
-    let Categories { gc, memory, .. } = config.categories;
+    let [gc, memory] = [Category::Gc, Category::Memory].map(|each| config.categories.has(each));
     let heap = (gc || memory).then(|| Heap::watch(gc.then(|| Arc::clone(&link.collections))));
     let part = parent.filter(|_| reason.is_some()).map(|of| (of, link.id, files.paths()));
     let output = RecordingWriter::new(Arc::clone(&link), config, source, files, idle);

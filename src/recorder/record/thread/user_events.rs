@@ -4,7 +4,7 @@ use super::recording::{RECORDING, ThreadRecording};
 use crate::record::writer::event_loop::RecordingMessage;
 use crate::sampler::v8::RequestNotes;
 use cpu_prof_core::base::outside_text::event_name;
-use cpu_prof_core::base::settings::values::Categories;
+use cpu_prof_core::base::settings::categories::Category;
 use cpu_prof_core::base::system;
 use cpu_prof_core::format::trace::write::event::At;
 use cpu_prof_core::format::trace::write::events::Events;
@@ -19,8 +19,12 @@ pub(crate) fn now() -> Option<At> {
 /// HTTP, 4 for what TypeScript's compiler works on.
 pub(crate) fn wanted_timings() -> u32 {
     let wanted = with_recording(|recording| {
-        let Categories { timings, http, typescript, .. } = recording.config.categories;
-        let wanted = u32::from(timings) | u32::from(http) << 1 | u32::from(typescript) << 2;
+        let bits = [Category::Timings, Category::Http, Category::TypeScript];
+        let categories = recording.config.categories;
+        let wanted = (0..)
+            .zip(bits)
+            .map(|(bit, category)| u32::from(categories.has(category)) << bit)
+            .sum();
         if recording.config.formats.trace { wanted } else { 0 }
     });
     wanted.unwrap_or_default()
