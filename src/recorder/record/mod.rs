@@ -1,6 +1,7 @@
 //! Recording: one folder for each side of the hand-over of windows.
 
 mod conditions;
+mod files;
 mod link;
 mod output;
 pub(crate) mod process;

@@ -1,7 +1,7 @@
 //! Reads what was appended to a growing trace since the last look.
 //!
 //! The recorder replaces the last events of a file: a flush begins where the events of the one before
-//! end that stay (`record/output/live_file.rs`). No mark tells them apart. What stands before the
+//! end that stay (`record/files/live_file.rs`). No mark tells them apart. What stands before the
 //! heartbeat of a window stays, and so does all that is far from the end of the file. The rest is read
 //! again at each look.
 

@@ -395,7 +395,10 @@ mod tests {
         assert_eq!(of("cpu,gc,memory,loop,timings,processes"), defaults);
         assert!(of("cpu,http").has(Category::Http));
         assert_eq!(of("+native"), defaults.with(Category::Native));
-        assert!(of("+http,native").has(Category::Http) && read(&[("CPU_PROF_CATEGORIES", "+")]).is_err());
+        assert!(
+            of("+http,native").has(Category::Http)
+                && read(&[("CPU_PROF_CATEGORIES", "+")]).is_err()
+        );
     }
 
     #[test]

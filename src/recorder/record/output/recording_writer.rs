@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::complete_segment::{CompleteSegment, SegmentContents};
-use super::files::{CpuProfileFile, OutputFiles};
-use super::native_threads::NativeLanes;
-use super::segments::TraceSegments;
+use super::native_threads::{LanePlan, NativeLanes};
 use super::side_events::SideEvents;
-use super::totals::RecordingTotals;
 use super::written_time::WrittenTime;
+use crate::record::files::complete_segment::{CompleteSegment, SegmentContents};
+use crate::record::files::output_files::{CpuProfileFile, OutputFiles};
+use crate::record::files::segments::TraceSegments;
+use crate::record::files::totals::RecordingTotals;
 use crate::record::link::pending_exit::pending_exit;
 use crate::record::link::recording_link::RecordingLink;
 use crate::record::link::taken_window::TakenWindow;
@@ -69,9 +69,10 @@ impl RecordingWriter {
         config: &Config,
         source: Source,
         files: OutputFiles,
+        lanes: Option<LanePlan>,
         idle: Option<IdleTimes>,
     ) -> Self {
-        let OutputFiles { trace, cpuprofile, lanes, start_us } = files;
+        let OutputFiles { trace, cpuprofile, start_us } = files;
         let tells_ending = link.is_main && config.categories.has(Category::Processes);
         Self {
             link,

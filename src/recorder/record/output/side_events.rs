@@ -8,8 +8,8 @@
 use super::core_waits::CoreWaits;
 use super::native_threads::NativeThreads;
 use crate::record::link::recording_link::RecordingLink;
-use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::categories::{Categories, Category};
+use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::system;
 use cpu_prof_core::base::system::cpu_times::CpuTimes;
 use cpu_prof_core::format::trace::write::events::Events;
@@ -64,7 +64,8 @@ impl SideEvents {
     /// Returns the state at the start of a recording.
     pub(super) fn new(config: &Config, is_idle_known: bool) -> Self {
         let categories = config.categories;
-        let has_tasks = is_idle_known && (categories.has(Category::EventLoop) || categories.has(Category::Gc));
+        let has_tasks =
+            is_idle_known && (categories.has(Category::EventLoop) || categories.has(Category::Gc));
         let tasks = has_tasks.then(|| TaskTracker::new(config.interval_us));
         let core_waits = CoreWaits::default();
         Self { categories, tasks, waiting: Vec::new(), native: None, core_waits, room: 0 }
@@ -165,7 +166,8 @@ impl SideEvents {
     }
 
     fn is_wanted(&self, task: &Task) -> bool {
-        task.collected_until_us.is_some() || self.categories.has(Category::EventLoop) && task.is_long()
+        task.collected_until_us.is_some()
+            || self.categories.has(Category::EventLoop) && task.is_long()
     }
 }
 

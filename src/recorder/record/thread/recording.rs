@@ -4,10 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::record::files::complete_segment::CompleteSegment;
+use crate::record::files::totals::RecordingTotals;
 use crate::record::link::recording_link::{RecordingLink, ThreadActivity};
 use crate::record::link::taken_window::{Circumstances, TakenWindow};
-use crate::record::output::complete_segment::CompleteSegment;
-use crate::record::output::totals::RecordingTotals;
 use crate::record::process::host::HostProcess;
 use crate::record::process::signals;
 use crate::record::window::worker_name::WorkerName;
@@ -150,7 +150,8 @@ impl ThreadRecording {
         let was_waiting = activity
             .zip(earlier)
             .is_some_and(|(activity, earlier)| activity.has_mostly_waited_since(&earlier));
-        let memory = if self.config.categories.has(Category::Memory) { self.heap.as_ref() } else { None };
+        let memory =
+            if self.config.categories.has(Category::Memory) { self.heap.as_ref() } else { None };
         TakenWindow {
             window,
             memory: memory.map(Heap::memory),

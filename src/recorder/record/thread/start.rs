@@ -12,10 +12,11 @@ use super::exit_hooks::{self, InterruptedRecording};
 use super::labels;
 use super::recording::{ENDED_EARLY, IDLE_PROFILER, RECORDING, StoppedRecording, ThreadRecording};
 use super::rotation::{on_entry, on_window_request};
+use crate::record::files::complete_segment::CompleteSegment;
+use crate::record::files::output_files::OutputFiles;
 use crate::record::link::recording_link::RecordingLink;
 use crate::record::link::scripts::RecordedScripts;
-use crate::record::output::complete_segment::CompleteSegment;
-use crate::record::output::files::OutputFiles;
+use crate::record::output::native_threads::LanePlan;
 use crate::record::output::recording_writer::RecordingWriter;
 use crate::record::process::armed;
 use crate::record::process::host::HostProcess;
@@ -27,10 +28,10 @@ use crate::sampler::v8::{
     EntryHook, EventLoop, FrameFinder, Heap, Profiler, Waker, running_functions,
 };
 use cpu_prof_core::base::error::Error;
+use cpu_prof_core::base::settings::categories::Category;
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::name_pattern::FileNames;
 use cpu_prof_core::base::settings::start::StartReason;
-use cpu_prof_core::base::settings::categories::Category;
 use cpu_prof_core::base::settings::values::{IgnoreList, Source};
 use cpu_prof_core::base::stderr::warn_once;
 use cpu_prof_core::base::system;
@@ -111,6 +112,9 @@ pub(crate) fn start(
         start: reason.clone(),
         ..thread_info(process, config, thread_id, &names)
     };
+    let has_lanes = config.categories.has(Category::Native) && config.formats.trace;
+    let lanes =
+        (has_lanes && thread_id == 0).then(|| LanePlan::new(config, &names, &info, start_us));
     let files = OutputFiles::create(config, names, info, start_us, earlier)?;
     // What starts in code knows where the program is.
     let began_in = reason.as_ref().map(|_| running_functions(env)).unwrap_or_default();
@@ -139,7 +143,7 @@ pub(crate) fn start(
     let [gc, memory] = [Category::Gc, Category::Memory].map(|each| config.categories.has(each));
     let heap = (gc || memory).then(|| Heap::watch(gc.then(|| Arc::clone(&link.collections))));
     let part = parent.filter(|_| reason.is_some()).map(|of| (of, link.id, files.paths()));
-    let output = RecordingWriter::new(Arc::clone(&link), config, source, files, idle);
+    let output = RecordingWriter::new(Arc::clone(&link), config, source, files, lanes, idle);
     ENDED_EARLY.take();
     RECORDING.set(Some(ThreadRecording {
         process,

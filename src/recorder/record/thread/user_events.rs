@@ -21,10 +21,8 @@ pub(crate) fn wanted_timings() -> u32 {
     let wanted = with_recording(|recording| {
         let bits = [Category::Timings, Category::Http, Category::TypeScript];
         let categories = recording.config.categories;
-        let wanted = (0..)
-            .zip(bits)
-            .map(|(bit, category)| u32::from(categories.has(category)) << bit)
-            .sum();
+        let wanted =
+            (0..).zip(bits).map(|(bit, category)| u32::from(categories.has(category)) << bit).sum();
         if recording.config.formats.trace { wanted } else { 0 }
     });
     wanted.unwrap_or_default()

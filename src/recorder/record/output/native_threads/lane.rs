@@ -1,7 +1,7 @@
 //! The trace of a native thread, and of those of its name that come after it.
 
-use crate::record::output::complete_segment::SegmentContents;
-use crate::record::output::segments::TraceSegments;
+use crate::record::files::complete_segment::SegmentContents;
+use crate::record::files::segments::TraceSegments;
 use crate::record::window::thread_ticks::TickWindows;
 use crate::sampler::native::{ThreadTicks, Tick};
 use cpu_prof_core::base::error::Error;

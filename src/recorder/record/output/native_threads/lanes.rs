@@ -7,9 +7,9 @@ use rustc_hash::FxHashMap;
 
 use super::cpu_use::NativeThreads;
 use super::lane::Lane;
+use crate::record::files::segments::TraceSegments;
+use crate::record::files::totals::RecordingTotals;
 use crate::record::link::javascript_threads::recorded_threads;
-use crate::record::output::segments::TraceSegments;
-use crate::record::output::totals::RecordingTotals;
 use crate::record::window::thread_ticks::TickWindows;
 use crate::sampler::native::{NativeTicks, ThreadTicks, Tick};
 use cpu_prof_core::base::error::Error;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde::Serialize;
 
-use crate::record::output::totals::RecordingTotals;
+use crate::record::files::totals::RecordingTotals;
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::start::StartReason;
 

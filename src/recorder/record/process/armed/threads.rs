@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use super::recording::{
     ProcessRecording, ProcessStart, Refusal, RunningRecording, StoppedProcess, unix_ms,
 };
+use crate::record::files::totals::RecordingTotals;
 use crate::record::link::recording_link::next_recording_id;
-use crate::record::output::totals::RecordingTotals;
 use crate::sampler::best_source;
 use crate::sampler::v8::{Callback, Waker};
 use cpu_prof_core::base::error::Error;

@@ -45,7 +45,7 @@ pub(crate) struct TraceSegments {
     /// Start of the current segment, microseconds.
     pub(super) start_us: i64,
     /// Contents of the current segment.
-    pub(super) contents: SegmentContents,
+    pub(crate) contents: SegmentContents,
     /// Complete segments, the oldest first.
     complete: VecDeque<CompleteSegment>,
     /// Complete segments that a condition keeps: no limit removes these.
@@ -55,7 +55,7 @@ pub(crate) struct TraceSegments {
 impl TraceSegments {
     /// Creates the first segment with its head. `earlier` are segments of a recording that this one
     /// continues.
-    pub(super) fn create(
+    pub(crate) fn create(
         config: &Config,
         names: &mut FileNames,
         info: ThreadInfo,
@@ -82,7 +82,7 @@ impl TraceSegments {
     /// under way must find the folder empty, so this waits for the second look, unless `is_last` tells
     /// that there is none. Begins the segment anew if others have cut its file off, and then returns the time from
     /// which on it has all: another file announces its nodes itself.
-    pub(super) fn keep_file(&mut self, is_last: bool) -> Result<Option<i64>, Error> {
+    pub(crate) fn keep_file(&mut self, is_last: bool) -> Result<Option<i64>, Error> {
         let was_removed = mem::replace(&mut self.is_removed, self.output.is_removed());
         if self.is_removed && (was_removed || is_last) {
             self.output.write_again(&self.dir, EXTENSION, &mut self.names)?;
@@ -112,7 +112,7 @@ impl TraceSegments {
     }
 
     /// Appends the events that `encode` writes into `buffer`.
-    pub(super) fn append(
+    pub(crate) fn append(
         &mut self,
         buffer: &mut Events,
         encode: impl FnOnce(&mut ThreadTrace, &mut Events),
@@ -132,7 +132,7 @@ impl TraceSegments {
 
     /// Removes segments that are too old when a window comes. Returns the time at which the next
     /// segment starts, if it starts with this window.
-    pub(super) fn next_start(&mut self, window: &Window) -> Option<i64> {
+    pub(crate) fn next_start(&mut self, window: &Window) -> Option<i64> {
         self.remove_older_than(window.end_us);
         let bytes = self.output.length;
         let is_large = |share| self.limits.max_size.is_some_and(|max| bytes >= max / share);
@@ -152,7 +152,7 @@ impl TraceSegments {
     /// Begins the next segment, which starts at `start_us`, and completes the current one. `end` are
     /// the facts of the current segment's end, and `add_last` adds its last events. After an error the
     /// current segment goes on.
-    pub(super) fn begin_next(
+    pub(crate) fn begin_next(
         &mut self,
         buffer: &mut Events,
         start_us: i64,
@@ -187,13 +187,13 @@ impl TraceSegments {
     }
 
     /// Keeps the history, and what comes until a time, microseconds.
-    pub(super) fn hold(&mut self, until_us: i64) {
+    pub(crate) fn hold(&mut self, until_us: i64) {
         self.held.begin(until_us, mem::take(&mut self.complete));
     }
 
     /// Returns the segments of a recording that has ended, which a next one may remove; none if they have
     /// no limit.
-    pub(super) fn into_complete(mut self) -> Vec<CompleteSegment> {
+    pub(crate) fn into_complete(mut self) -> Vec<CompleteSegment> {
         if !self.limits.is_limited() {
             return Vec::new();
         }
@@ -203,7 +203,7 @@ impl TraceSegments {
     }
 
     /// Returns the paths of the files that still exist, the oldest first.
-    pub(super) fn paths(&self) -> Vec<PathBuf> {
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
         let complete = self.all_complete().filter(|segment| segment.file.exists());
         let mut paths: Vec<PathBuf> = complete.map(|segment| segment.file.path.clone()).collect();
         paths.push(self.output.path.clone());
@@ -211,7 +211,7 @@ impl TraceSegments {
     }
 
     /// Returns the contents of the segments that are kept.
-    pub(super) fn kept_contents(&self) -> SegmentContents {
+    pub(crate) fn kept_contents(&self) -> SegmentContents {
         let mut contents = self.contents;
         self.all_complete().for_each(|segment| contents.add(segment.contents));
         contents
@@ -223,7 +223,7 @@ impl TraceSegments {
     }
 
     /// Removes the segments that ended too long before `now_us`.
-    pub(super) fn remove_older_than(&mut self, now_us: i64) {
+    pub(crate) fn remove_older_than(&mut self, now_us: i64) {
         if let Some(keep) = self.limits.keep {
             let oldest_us = now_us.saturating_sub(micros(keep));
             self.remove_while(|_, segment| segment.end_us < oldest_us);

@@ -4,7 +4,7 @@ use cpu_prof_core::files::own_file::OwnFile;
 
 /// Counts of what a segment holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct SegmentContents {
+pub(crate) struct SegmentContents {
     /// Number of samples.
     pub samples: u64,
     /// Number of call-tree nodes.
@@ -13,7 +13,7 @@ pub(super) struct SegmentContents {
 
 impl SegmentContents {
     /// Adds the contents of another segment, or of a window.
-    pub(super) fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: Self) {
         self.samples += other.samples;
         self.nodes += other.nodes;
     }
@@ -29,5 +29,5 @@ pub(crate) struct CompleteSegment {
     /// End, microseconds.
     pub(super) end_us: i64,
     /// Counts of what the segment holds.
-    pub(super) contents: SegmentContents,
+    pub(crate) contents: SegmentContents,
 }

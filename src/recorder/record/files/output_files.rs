@@ -4,10 +4,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use super::complete_segment::CompleteSegment;
-use super::native_threads::LanePlan;
 use super::segments::TraceSegments;
 use cpu_prof_core::base::error::Error;
-use cpu_prof_core::base::settings::categories::Category;
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::name_pattern::FileNames;
 use cpu_prof_core::base::settings::values::Formats;
@@ -25,8 +23,6 @@ pub(crate) struct OutputFiles {
     pub trace: Option<TraceSegments>,
     /// The `.cpuprofile`, until it is complete.
     pub cpuprofile: Option<CpuProfileFile>,
-    /// What traces of native threads are made from, if they are wanted.
-    pub lanes: Option<LanePlan>,
     /// Start of the recording, CLOCK_MONOTONIC, microseconds.
     pub start_us: i64,
 }
@@ -42,8 +38,6 @@ impl OutputFiles {
         earlier: Vec<CompleteSegment>,
     ) -> Result<Self, Error> {
         let facts = config.formats.cpuprofile.then(|| ProfileFacts::of_recording(&info));
-        let has_lanes = config.categories.has(Category::Native) && config.formats.trace && info.thread_id == 0;
-        let lanes = has_lanes.then(|| LanePlan::new(config, &names, &info, start_us));
         let mut trace = None;
         if config.formats.trace {
             trace = Some(TraceSegments::create(config, &mut names, info, start_us, earlier)?);
@@ -57,7 +51,7 @@ impl OutputFiles {
             names,
             written: None,
         });
-        Ok(Self { trace, cpuprofile, lanes, start_us })
+        Ok(Self { trace, cpuprofile, start_us })
     }
 
     /// Returns the paths of the files so far.
@@ -91,7 +85,7 @@ pub(crate) struct CpuProfileFile {
 
 impl CpuProfileFile {
     /// Adds a window. Returns the count of its new call-tree nodes.
-    pub(super) fn add(&mut self, window: &Window) -> usize {
+    pub(crate) fn add(&mut self, window: &Window) -> usize {
         if window.samples.is_empty() {
             return 0;
         }
@@ -101,7 +95,7 @@ impl CpuProfileFile {
     }
 
     /// Names the worker.
-    pub(super) fn name_worker(&mut self, name: &str) {
+    pub(crate) fn name_worker(&mut self, name: &str) {
         if let Some(facts) = &mut self.profile.facts {
             facts.name_worker(name);
         }
@@ -110,7 +104,7 @@ impl CpuProfileFile {
     /// Writes the file, in the place of an earlier one, and returns its path. A process that gave up the
     /// right to write to the folder (`process.setuid()`) writes into the folder for temporary files,
     /// which the error tells.
-    pub(super) fn write(&mut self, end_us: i64) -> Result<PathBuf, Error> {
+    pub(crate) fn write(&mut self, end_us: i64) -> Result<PathBuf, Error> {
         let profile = &self.profile;
         let (names, written) = (&mut self.names, &mut self.written);
         let mut write_to = |dir: &Path| -> Result<PathBuf, Error> {

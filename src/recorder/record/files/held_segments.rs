@@ -64,7 +64,7 @@ impl HeldSegments {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::output::complete_segment::SegmentContents;
+    use crate::record::files::complete_segment::SegmentContents;
     use cpu_prof_core::files::own_file::OwnFile;
     use std::fs;
     use std::path::Path;
