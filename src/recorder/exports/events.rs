@@ -5,8 +5,11 @@ use napi::bindgen_prelude::{Float64Array, Uint16Array};
 use napi_derive::napi;
 use serde_json::{Map, Value};
 
-use crate::record::thread::user_events;
+use crate::record::observers::http::HttpRequests;
+use crate::record::observers::user_events::UserEvents;
+use crate::record::thread::recording::{self, with_observer};
 use crate::sampler::v8::RequestNotes;
+use cpu_prof_core::base::settings::categories::Category;
 use cpu_prof_core::base::system;
 use cpu_prof_core::format::trace::check::one_event::problem_of;
 use cpu_prof_core::format::trace::write::event::At;
@@ -15,14 +18,16 @@ use cpu_prof_core::format::trace::write::event::At;
 /// for requests of HTTP, 4 for what TypeScript's compiler works on.
 #[napi(js_name = "cpuProfWantedTimings", catch_unwind)]
 pub(crate) fn wanted_timings() -> u32 {
-    user_events::wanted_timings()
+    let Some(categories) = recording::categories() else { return 0 };
+    let bit = |category, bit| if categories.has(category) { bit } else { 0 };
+    bit(Category::Timings, 1) | bit(Category::Http, 2) | bit(Category::TypeScript, 4)
 }
 
 /// Adds an event of any phase, as JSON, to the calling thread's recording. Fills in what is missing.
 /// Returns what is wrong with the event.
 #[napi(js_name = "cpuProfEmit", catch_unwind)]
 pub(crate) fn emit(json: String) -> Option<String> {
-    let at = user_events::now()?;
+    let at = with_observer(UserEvents::now)?;
     let mut event: Value = match serde_json::from_str(&well_formed(json)) {
         Ok(event) => event,
         Err(error) => return Some(format!("the event is not JSON: {error}")),
@@ -34,7 +39,7 @@ pub(crate) fn emit(json: String) -> Option<String> {
     let problem = problem_of(&event);
     if let (None, Value::Object(event)) = (&problem, &mut event) {
         name_end(event);
-        user_events::add(|events| events.push(event));
+        with_observer(|own: &UserEvents| own.add(|events| events.push(event)));
     }
     problem
 }
@@ -76,9 +81,11 @@ fn fill_in(event: &mut Map<String, Value>, At { pid, tid, ts }: At) {
 fn name_end(event: &mut Map<String, Value>) {
     let name = event.get("name").and_then(Value::as_str).map(str::to_owned);
     match event.get("ph").and_then(Value::as_str) {
-        Some("B") => user_events::begin_call(&name.unwrap_or_default()),
+        Some("B") => {
+            with_observer(|own: &UserEvents| own.begin_call(&name.unwrap_or_default()));
+        }
         Some("E") => {
-            let begun = user_events::end_call();
+            let begun = with_observer(UserEvents::end_call).flatten();
             event.insert("name".into(), name.or(begun).unwrap_or_default().into());
         }
         _ if name.is_none() => drop(event.insert("name".into(), "".into())),
@@ -103,7 +110,8 @@ pub(crate) fn mark(
 ) {
     let start = start_us.zip(start_ms);
     let detail = detail.map(well_formed);
-    user_events::mark(&name, detail.as_deref(), start.map(|(us, ms)| (us as i64, ms)));
+    let start = start.map(|(us, ms)| (us as i64, ms));
+    with_observer(|own: &UserEvents| own.mark(&name, detail.as_deref(), start));
 }
 
 /// Adds a time that has ended. `duration_us` is in microseconds, the others are as for a mark.
@@ -116,38 +124,42 @@ pub(crate) fn measure(
     duration_us: f64,
 ) {
     let (start, detail) = ((start_us as i64, start_ms), detail.map(well_formed));
-    user_events::measure(&name, detail.as_deref(), start, duration_us as i64);
+    with_observer(|own: &UserEvents| {
+        own.measure(&name, detail.as_deref(), start, duration_us as i64);
+    });
 }
 
 /// Lets requests that have ended be taken from arrays in which JavaScript notes them. `clock_offset_us` is
 /// the time of the clock of `process.hrtime` at which that of `performance.now()` was 0, microseconds.
 #[napi(js_name = "cpuProfUseRequestNotes", catch_unwind)]
 pub(crate) fn use_request_notes(numbers: Float64Array, units: Uint16Array, clock_offset_us: f64) {
-    user_events::use_request_notes(RequestNotes::new(numbers, units), clock_offset_us as i64);
+    let notes = RequestNotes::new(numbers, units);
+    with_observer(|http: &HttpRequests| http.use_notes(notes, clock_offset_us as i64));
 }
 
 /// Tells that JavaScript has noted a first request.
 #[napi(js_name = "cpuProfHasRequests", catch_unwind)]
 pub(crate) fn has_requests() {
-    user_events::has_requests();
+    with_observer(HttpRequests::has_some);
 }
 
 /// Takes the requests that JavaScript has noted.
 #[napi(js_name = "cpuProfTakeRequests", catch_unwind)]
 pub(crate) fn take_requests() {
-    user_events::take_requests();
+    with_observer(HttpRequests::take);
 }
 
 /// Begins a span. Returns the span's number.
 #[napi(js_name = "cpuProfBeginSpan", catch_unwind)]
 pub(crate) fn begin_span(name: String, detail: Option<String>) -> Option<u32> {
-    user_events::begin_span(&name, detail.map(well_formed).as_deref())
+    let detail = detail.map(well_formed);
+    with_observer(|own: &UserEvents| own.begin_span(&name, detail.as_deref()))
 }
 
 /// Ends a span.
 #[napi(js_name = "cpuProfEndSpan", catch_unwind)]
 pub(crate) fn end_span(name: String, number: u32) {
-    user_events::end_span(&name, number);
+    with_observer(|own: &UserEvents| own.end_span(&name, number));
 }
 
 /// Puts U+FFFD in place of each half of a character, which no UTF-8 has, as JavaScript's

@@ -6,7 +6,8 @@ use std::cell::{Cell, RefCell};
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
-use crate::record::thread::labels::{self, SetId};
+use crate::record::observers::labels::{self, SetId, ThreadLabels};
+use crate::record::thread::recording::{self, with_observer};
 use crate::sampler::v8::{LabelSource, SlotSearch};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::stderr::warn_once;
@@ -29,10 +30,21 @@ pub(crate) fn can_label() -> bool {
 /// number is negative if nobody has asked for the set before: it may never be asked for again.
 #[napi(js_name = "cpuProfLabelSet", catch_unwind)]
 pub(crate) fn label_set(outer: u32, labels: Vec<String>) -> i32 {
-    let SetId { id, is_new } = labels::id_with(outer, labels);
+    let SetId { id, is_new } = labels::id_with(outer, labels, each_sampled);
     // Ids are that small.
     let id = i32::try_from(id).unwrap_or(i32::MAX);
     if is_new { -id } else { id }
+}
+
+/// Calls `each` with the ids of this thread's samples that the writer thread has not taken yet.
+fn each_sampled(each: &mut dyn FnMut(u32)) {
+    with_observer(|labels: &ThreadLabels| labels.each_sampled(each));
+}
+
+/// Lets the calling thread's labels be recorded from now on, in this recording and later ones.
+fn use_source(source: LabelSource) {
+    labels::use_source(source);
+    recording::read_again();
 }
 
 /// Returns the number of the generation of the calling thread's label sets. With the next one, ids that were asked
@@ -69,7 +81,7 @@ pub(crate) fn read_labels() -> Option<i32> {
 #[napi(js_name = "cpuProfUseContext", catch_unwind)]
 pub(crate) fn use_context() {
     if let Some(source) = FOUND.take() {
-        labels::use_source(source);
+        use_source(source);
     }
 }
 
@@ -97,7 +109,7 @@ pub(crate) fn enter_frame(env: &Env, frame: Object<'_>) -> bool {
 #[napi(js_name = "cpuProfUseCell", catch_unwind)]
 pub(crate) fn use_cell(cell: Int32Array) {
     if let Some(source) = LabelSource::cell(cell) {
-        labels::use_source(source);
+        use_source(source);
     }
 }
 

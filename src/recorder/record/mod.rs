@@ -3,6 +3,7 @@
 mod conditions;
 mod files;
 mod link;
+pub(crate) mod observers;
 mod output;
 pub(crate) mod process;
 pub(crate) mod thread;

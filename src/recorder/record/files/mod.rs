@@ -1,5 +1,6 @@
 //! The files of a recording.
 
+pub(crate) mod appender;
 pub(crate) mod complete_segment;
 mod held_segments;
 mod live_file;

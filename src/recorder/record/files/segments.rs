@@ -111,6 +111,11 @@ impl TraceSegments {
         trace
     }
 
+    /// Returns what writes the events of the current segment.
+    pub(crate) fn thread_trace(&self) -> &ThreadTrace {
+        &self.trace
+    }
+
     /// Appends the events that `encode` writes into `buffer`.
     pub(crate) fn append(
         &mut self,
@@ -157,7 +162,7 @@ impl TraceSegments {
         buffer: &mut Events,
         start_us: i64,
         end: TraceEnd,
-        add_last: impl FnOnce(&ThreadTrace, &mut Events),
+        add_last: impl FnOnce(&mut Events),
     ) -> Result<(), Error> {
         self.keep_file(true)?;
         let trace = self.next_trace(start_us, end.cpu);
@@ -175,7 +180,7 @@ impl TraceSegments {
         })?;
         // A disk that is full now leaves the current segment without its end.
         let _ = self.append(buffer, |trace, events| {
-            add_last(trace, events);
+            add_last(events);
             trace.close(events, start_us, Some(end));
         });
         self.trace = trace;

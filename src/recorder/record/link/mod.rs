@@ -1,11 +1,7 @@
 //! What the recorded thread and the writer thread share.
 
-pub(crate) mod event_buffer;
 pub(crate) mod growing_traces;
 pub(crate) mod javascript_threads;
-pub(crate) mod label_sets;
 pub(crate) mod pending_exit;
 pub(crate) mod recording_link;
-pub(crate) mod request_log;
-pub(crate) mod scripts;
 pub(crate) mod taken_window;

@@ -1,15 +1,11 @@
 //! The flags and the waker that a recorded thread shares with the writer thread.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 
-use super::event_buffer::EventBuffer;
 use super::javascript_threads::RecordedThread;
-use super::scripts::RecordedScripts;
-use crate::sampler::native::ThreadStacks;
-use crate::sampler::v8::{Callback, CollectionLog, DeletionQueue, LabelRing, Waker};
+use crate::sampler::v8::{Callback, DeletionQueue, Waker};
 use cpu_prof_core::base::system;
 use cpu_prof_core::base::system::cpu_times::MeasuredThread;
 
@@ -85,66 +81,66 @@ pub(crate) struct RecordingLink {
     /// None where JavaScript takes the windows, at times of its own.
     waker: Option<Waker>,
     /// The thread.
-    pub thread: MeasuredThread,
-    /// Tells the thread's time from that of native threads.
-    _recorded: RecordedThread,
-    /// Whether the thread is the main thread.
-    pub is_main: bool,
-    /// Collections of the thread's isolate that are not written yet.
-    pub collections: Arc<CollectionLog>,
-    /// What was noted of scripts.
-    pub scripts: RecordedScripts,
-    /// Events of the program that are not written yet.
-    pub program_events: EventBuffer,
-    /// Whether JavaScript has noted requests that the thread has not taken.
-    pub has_requests: Flag,
-    /// Label sets of the samples that are not written yet, once the thread has used labels.
-    pub labels: OnceLock<Arc<LabelRing>>,
-    /// Native stacks of the samples that are not written yet, if they are wanted.
-    pub stacks: OnceLock<Arc<ThreadStacks>>,
+    pub thread: LinkedThread,
     /// Profiles that were read and are not deleted yet.
     pub read_profiles: DeletionQueue,
-    /// Whether the thread's sampling is suspended, because the thread waits.
-    pub is_suspended: Flag,
+    /// The suspension of the thread's sampling.
+    pub suspension: SharedSuspension,
+    /// Whether an observer has noted what the thread takes with its next window.
+    pub has_notes: Flag,
+    /// Whether an output file could not be written, so that the thread stops sampling.
+    pub has_failed: Flag,
+    /// What the writer thread asks of the thread.
+    pub requests: ThreadRequests,
+}
+
+/// A recorded thread, as the writer thread knows it.
+pub(crate) struct LinkedThread {
+    /// The thread's counters.
+    pub measured: MeasuredThread,
+    /// Whether the thread is the main thread.
+    pub is_main: bool,
+    /// Tells the thread's time from that of native threads.
+    _recorded: RecordedThread,
+}
+
+/// The suspension of a thread's sampling while the thread waits.
+#[derive(Default)]
+pub(crate) struct SharedSuspension {
+    /// Whether the sampling is suspended.
+    pub is_on: Flag,
     /// The thread's activity up to a moment: a thread that has only waited since then suspends its
     /// sampling.
     pub waiting_since: Mutex<Option<ThreadActivity>>,
-    /// Whether an output file could not be written, so that the thread stops sampling.
-    pub has_failed: Flag,
+}
+
+/// What a thread does with its next step.
+#[derive(Default)]
+pub(crate) struct ThreadRequests {
     /// Whether the next rotation restarts V8's stuck sampling thread.
-    pub is_restart_requested: Flag,
+    pub restart: Flag,
     /// Whether the thread should stop recording, because the recording that covers it was stopped.
-    pub is_stop_requested: Flag,
+    pub stop: Flag,
 }
 
 impl RecordingLink {
     /// Creates the link of a new recording of the calling thread.
-    pub(crate) fn new(
-        parent: Option<u32>,
-        waker: Option<Waker>,
-        is_main: bool,
-        scripts: RecordedScripts,
-    ) -> Self {
-        let thread = MeasuredThread::this(is_main);
+    pub(crate) fn new(parent: Option<u32>, waker: Option<Waker>, is_main: bool) -> Self {
+        let measured = MeasuredThread::this(is_main);
         Self {
             id: next_recording_id(),
             parent,
             waker,
-            _recorded: RecordedThread::note(thread.id()),
-            thread,
-            is_main,
-            collections: Arc::default(),
-            scripts,
-            program_events: EventBuffer::default(),
-            has_requests: Flag::default(),
-            labels: OnceLock::new(),
-            stacks: OnceLock::new(),
+            thread: LinkedThread {
+                _recorded: RecordedThread::note(measured.id()),
+                measured,
+                is_main,
+            },
             read_profiles: DeletionQueue::default(),
-            is_suspended: Flag::default(),
-            waiting_since: Mutex::default(),
+            suspension: SharedSuspension::default(),
+            has_notes: Flag::default(),
             has_failed: Flag::default(),
-            is_restart_requested: Flag::default(),
-            is_stop_requested: Flag::default(),
+            requests: ThreadRequests::default(),
         }
     }
 
@@ -165,7 +161,11 @@ impl RecordingLink {
 
     /// Returns how the thread has spent its time up to now, when its loop has waited for `waited_us`.
     pub(crate) fn activity_with(&self, waited_us: i64) -> Option<ThreadActivity> {
-        Some(ThreadActivity { now_us: system::now_us(), cpu_us: self.thread.cpu_us()?, waited_us })
+        Some(ThreadActivity {
+            now_us: system::now_us(),
+            cpu_us: self.thread.measured.cpu_us()?,
+            waited_us,
+        })
     }
 
     /// Returns whether the thread has only waited for events between two moments, and has nothing to hand over.
@@ -175,7 +175,7 @@ impl RecordingLink {
         now: Option<ThreadActivity>,
     ) -> bool {
         !self.has_failed.get()
-            && !self.has_requests.get()
+            && !self.has_notes.get()
             && last.zip(now).is_some_and(|(last, now)| now.has_waited_since(&last))
     }
 

@@ -5,14 +5,11 @@ use std::time::Duration;
 use super::recording_link::ThreadActivity;
 use crate::sampler::RawWindow;
 use crate::sampler::v8::RunningFunction;
-use cpu_prof_core::profile::gc::MemoryUse;
 
 /// A window on its way to the disk.
 pub(crate) struct TakenWindow {
     /// The window as its source returned it.
     pub window: RawWindow,
-    /// Memory of the thread at the end of the window, if it is wanted.
-    pub memory: Option<MemoryUse>,
     /// Time that taking the window cost the program's thread.
     pub pause: Duration,
     /// What the thread knows about the samples of the window.

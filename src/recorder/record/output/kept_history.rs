@@ -12,11 +12,11 @@ impl RecordingWriter {
     /// Keeps the history, and what comes for a time, and marks the condition in the main thread's trace.
     pub(crate) fn keep_history(&mut self, met: &MetCondition, for_: Duration, events: &mut Events) {
         let now_us = system::now_us();
-        if self.link.is_main {
+        if self.link.thread.is_main {
             self.append(events, |trace, events| trace.met_condition(events, now_us, met));
         }
         let until_us = now_us.saturating_add(micros(for_));
-        self.trace.iter_mut().for_each(|trace| trace.hold(until_us));
-        self.lanes.iter_mut().for_each(|lanes| lanes.hold(until_us));
+        self.trace.iter_mut().for_each(|trace| trace.segments.hold(until_us));
+        self.observers.hold_files(until_us);
     }
 }

@@ -187,7 +187,7 @@ extern "C" fn on_safe_moment(_: *mut c_void) {
 pub(crate) fn is_part_of_ended() -> bool {
     let part = RECORDING.with_borrow(|recording| {
         let recording = recording.as_ref()?;
-        recording.reason.as_ref().and(recording.link.parent)
+        recording.origin.reason.as_ref().and(recording.thread.link.parent)
     });
     part.is_some_and(|id| !armed::is_running(id))
 }

@@ -99,7 +99,7 @@ pub(crate) fn end_for_now() {
     }
     let settings = RECORDING.with_borrow(|recording| {
         let recording = recording.as_ref()?;
-        let part_of = recording.link.parent.zip(recording.reason.clone());
+        let part_of = recording.thread.link.parent.zip(recording.origin.reason.clone());
         Some((recording.config.clone(), part_of))
     });
     let resumption = RESUMPTION.get();
@@ -162,7 +162,7 @@ fn end_environment(scope: Scope) {
 /// Ends the recording in the thread's `exit` listener. The exit code may still change.
 pub(crate) fn end_in_exit_listener() {
     let is_main = |recording: &Option<ThreadRecording>| {
-        recording.as_ref().is_some_and(|recording| recording.thread_id == 0)
+        recording.as_ref().is_some_and(|recording| recording.thread.tid == 0)
     };
     let is_last = is_recording() && RECORDING.with_borrow(is_main);
     if is_last {

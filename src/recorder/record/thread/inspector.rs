@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::labels;
-use super::recording::{BegunRotation, RECORDING, ThreadRecording};
+use super::next_window::BegunRotation;
+use super::recording::{RECORDING, ThreadRecording};
 use super::stop::end_early;
 use crate::record::writer::event_loop::RecordingMessage;
 use crate::sampler::RawWindow;
@@ -25,7 +25,7 @@ pub(crate) enum NextStep {
 pub(crate) fn needs_inspector_window() -> bool {
     RECORDING.with_borrow(|recording| {
         let Some(recording) = recording else { return true };
-        let has_waited = recording.has_waited() && !recording.link.is_stop_requested.get();
+        let has_waited = recording.has_waited() && !recording.thread.link.requests.stop.get();
         if has_waited {
             recording.tell_writer(RecordingMessage::Extend);
         }
@@ -57,7 +57,7 @@ fn rotate_inspector(
     since_us: i64,
     span_us: (i64, i64),
 ) -> NextStep {
-    if recording.link.has_failed.get() {
+    if recording.thread.link.has_failed.get() {
         return NextStep::GiveUp;
     }
     let micros = |us: i64| Duration::from_micros(u64::try_from(us).unwrap_or(0));
@@ -69,11 +69,12 @@ fn rotate_inspector(
         (0, 0) => (0, 0),
         _ => (from_us - lead_us - system::v8_clock_step_us() + 1, to_us - lead_us),
     };
-    recording.rotation.set(Some(BegunRotation { pause, span_us }));
-    labels::resumed(recording);
+    recording.next_window.rotation.set(Some(BegunRotation { pause, span_us }));
+    recording.reading.resumed();
     let window = RawWindow::Inspector(json);
     recording.hand_over(recording.window(window, micros(system::now_us() + lead_us - since_us)));
-    match (recording.link.is_stop_requested.get(), recording.link.is_restart_requested.take()) {
+    let requests = &recording.thread.link.requests;
+    match (requests.stop.get(), requests.restart.take()) {
         (true, _) => NextStep::GiveUp,
         (false, true) => NextStep::Restart,
         (false, false) => NextStep::Continue,

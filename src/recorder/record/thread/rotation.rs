@@ -7,8 +7,8 @@ use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use super::labels;
-use super::recording::{BegunRotation, RECORDING, ThreadRecording};
+use super::next_window::BegunRotation;
+use super::recording::{RECORDING, ThreadRecording};
 use super::stop::end_early;
 use crate::record::writer::event_loop::RecordingMessage;
 use crate::sampler::RawWindow;
@@ -23,7 +23,7 @@ pub(super) extern "C" fn on_window_request(_: *mut c_void) {
     let _ = catch_unwind(AssertUnwindSafe(|| {
         let is_over = RECORDING.with_borrow(|recording| {
             recording.as_ref().is_some_and(|recording| {
-                recording.link.is_stop_requested.get() || !rotate(recording)
+                recording.thread.link.requests.stop.get() || !rotate(recording)
             })
         });
         if is_over {
@@ -36,14 +36,14 @@ pub(super) extern "C" fn on_window_request(_: *mut c_void) {
 /// the recording should end. Runs in V8's interrupts, where no JavaScript may run: so it touches no
 /// JavaScript object.
 fn rotate(recording: &ThreadRecording) -> bool {
-    if recording.link.has_failed.get() {
+    if recording.thread.link.has_failed.get() {
         return false;
     }
     let Some(profiler) = &recording.profiler else { return true };
-    if recording.link.is_suspended.get() {
+    if recording.thread.link.suspension.is_on.get() {
         resume(recording, profiler);
     }
-    let step = if recording.link.is_restart_requested.take() {
+    let step = if recording.thread.link.requests.restart.take() {
         restart(recording, profiler)
     } else if profiler.is_rotating() {
         end_rotation(recording, profiler)
@@ -59,7 +59,7 @@ fn begin_rotation(recording: &ThreadRecording, profiler: &Profiler) -> Result<()
     let (begun, start_us) = (Instant::now(), profiler_start_us());
     profiler.begin_rotation()?;
     let span_us = (start_us, profiler_end_us());
-    recording.rotation.set(Some(BegunRotation { pause: begun.elapsed(), span_us }));
+    recording.next_window.rotation.set(Some(BegunRotation { pause: begun.elapsed(), span_us }));
     recording.tell_writer(RecordingMessage::Overlap);
     Ok(())
 }
@@ -79,7 +79,7 @@ fn end_rotation(recording: &ThreadRecording, profiler: &Profiler) -> Result<(), 
     let profile = profiler.end_rotation()?;
     let taken = recording.window(RawWindow::V8(profile), before.elapsed());
     if taken.circumstances.was_waiting {
-        recording.link.read_profiles.delete_here();
+        recording.thread.link.read_profiles.delete_here();
     }
     recording.hand_over(taken);
     Ok(())
@@ -88,12 +88,12 @@ fn end_rotation(recording: &ThreadRecording, profiler: &Profiler) -> Result<(), 
 fn restart(recording: &ThreadRecording, profiler: &Profiler) -> Result<(), Error> {
     let (before, start_us) = (Instant::now(), profiler_start_us());
     let Rotated { profile, surplus } = profiler.restart()?;
-    labels::resumed(recording);
+    recording.reading.resumed();
     if let Some(surplus) = surplus {
-        recording.link.read_profiles.push(surplus, None);
+        recording.thread.link.read_profiles.push(surplus, None);
     }
     let span_us = (start_us, profiler_end_us());
-    recording.rotation.set(Some(BegunRotation { pause: before.elapsed(), span_us }));
+    recording.next_window.rotation.set(Some(BegunRotation { pause: before.elapsed(), span_us }));
     recording.hand_over(recording.window(RawWindow::V8(profile), Duration::ZERO));
     Ok(())
 }
@@ -101,10 +101,10 @@ fn restart(recording: &ThreadRecording, profiler: &Profiler) -> Result<(), Error
 /// Stops sampling until the thread runs JavaScript again, and hands over the window.
 fn suspend(recording: &ThreadRecording, profiler: &Profiler) -> Result<(), Error> {
     // A profile is deleted only while another is running.
-    recording.link.read_profiles.delete_here();
+    recording.thread.link.read_profiles.delete_here();
     let before = Instant::now();
     let profile = profiler.suspend()?;
-    recording.link.is_suspended.set(true);
+    recording.thread.link.suspension.is_on.set(true);
     recording.hand_over(recording.window(RawWindow::V8(profile), before.elapsed()));
     Ok(())
 }
@@ -115,7 +115,7 @@ pub(super) extern "C" fn on_entry(_: *mut c_void) {
     let _ = catch_unwind(|| {
         RECORDING.with_borrow(|recording| {
             if let Some(recording) = recording
-                && recording.link.is_suspended.get()
+                && recording.thread.link.suspension.is_on.get()
                 && let Some(profiler) = &recording.profiler
                 && !system::is_forked()
             {
@@ -127,11 +127,11 @@ pub(super) extern "C" fn on_entry(_: *mut c_void) {
 
 fn resume(recording: &ThreadRecording, profiler: &Profiler) {
     let start_us = system::now_us();
-    recording.link.is_suspended.set(false);
+    recording.thread.link.suspension.is_on.set(false);
     match profiler.resume() {
         Ok(()) => {
-            labels::resumed(recording);
-            recording.resumed_us.set(Some((start_us, profiler_end_us())));
+            recording.reading.resumed();
+            recording.next_window.resumed_us.set(Some((start_us, profiler_end_us())));
             recording.tell_writer(RecordingMessage::Resumed);
         }
         // The next request finds no profile, and ends the recording.
@@ -156,7 +156,7 @@ pub(crate) fn wait_for_sample() {
             return;
         }
         let from_us = system::now_us();
-        labels::count_samples(recording, |samples| {
+        recording.reading.count_samples(|samples| {
             // V8's thread comes late where all cores are busy.
             let longest_us = if samples().is_some() { LONGEST_WAIT_US } else { wait_us };
             let is_over = |waited_us: i64| {
@@ -167,6 +167,6 @@ pub(crate) fn wait_for_sample() {
                 std::hint::spin_loop();
             }
         });
-        recording.addon_call_us.set(Some((from_us, system::now_us())));
+        recording.next_window.addon_call_us.set(Some((from_us, system::now_us())));
     });
 }

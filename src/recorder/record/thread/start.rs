@@ -1,6 +1,6 @@
 //! Starts the recording of the calling thread.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -9,26 +9,27 @@ use chrono::{SecondsFormat, Utc};
 use napi::Env;
 
 use super::exit_hooks::{self, InterruptedRecording};
-use super::labels;
-use super::recording::{ENDED_EARLY, IDLE_PROFILER, RECORDING, StoppedRecording, ThreadRecording};
+use super::next_window::NextWindow;
+use super::reading::ThreadReading;
+use super::recording::{
+    ENDED_EARLY, IDLE_PROFILER, RECORDING, RecordingOrigin, StoppedRecording, ThreadRecording,
+    ThreadWaiting,
+};
 use super::rotation::{on_entry, on_window_request};
 use crate::record::files::complete_segment::CompleteSegment;
 use crate::record::files::output_files::OutputFiles;
 use crate::record::link::recording_link::RecordingLink;
-use crate::record::link::scripts::RecordedScripts;
-use crate::record::output::native_threads::LanePlan;
+use crate::record::observers::list;
+use crate::record::observers::observer::{ObservedThread, Start};
 use crate::record::output::recording_writer::RecordingWriter;
 use crate::record::process::armed;
 use crate::record::process::host::HostProcess;
 use crate::record::process::signals;
 use crate::record::window::idle::{IdleTimes, WaitCounters};
+use crate::record::writer::event_loop::RecordingMessage;
 use crate::sampler::best_source;
-use crate::sampler::native::ThreadStacks;
-use crate::sampler::v8::{
-    EntryHook, EventLoop, FrameFinder, Heap, Profiler, Waker, running_functions,
-};
+use crate::sampler::v8::{EntryHook, EventLoop, FrameFinder, Profiler, Waker, running_functions};
 use cpu_prof_core::base::error::Error;
-use cpu_prof_core::base::settings::categories::Category;
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::name_pattern::FileNames;
 use cpu_prof_core::base::settings::start::StartReason;
@@ -112,10 +113,7 @@ pub(crate) fn start(
         start: reason.clone(),
         ..thread_info(process, config, thread_id, &names)
     };
-    let has_lanes = config.categories.has(Category::Native) && config.formats.trace;
-    let lanes =
-        (has_lanes && thread_id == 0).then(|| LanePlan::new(config, &names, &info, start_us));
-    let files = OutputFiles::create(config, names, info, start_us, earlier)?;
+    let files = OutputFiles::create(config, names.clone(), info.clone(), start_us, earlier)?;
     // What starts in code knows where the program is.
     let began_in = reason.as_ref().map(|_| running_functions(env)).unwrap_or_default();
     let profiler = match start_sampler(env, config, source, has_scripts, start_inspector) {
@@ -125,13 +123,23 @@ pub(crate) fn start(
             return Err(error);
         }
     };
-    let scripts = profiler.as_ref().map(|profiler| Arc::clone(&profiler.scripts));
-    let scripts = scripts.map(RecordedScripts::of_thread);
-    let link =
-        Arc::new(RecordingLink::new(parent, waker, thread_id == 0, scripts.unwrap_or_default()));
-    if config.categories.has(Category::Native) {
-        read_stacks(&link, source);
-    }
+    let thread = ObservedThread {
+        link: Arc::new(RecordingLink::new(parent, waker, thread_id == 0)),
+        pid: process.program.pid,
+        tid: thread_id,
+        start_us,
+        ask_writer,
+        spans: Arc::default(),
+    };
+    let (observers, on_writer) = list::begin(&Start {
+        config,
+        source,
+        thread: &thread,
+        is_idle_known: event_loop.is_some(),
+        scripts: profiler.as_ref().map(|profiler| Arc::clone(&profiler.scripts)),
+        names: &names,
+        info: &info,
+    });
     let idle = event_loop
         .as_ref()
         .map(|event_loop| WaitCounters { loop_us: event_loop.waited_us(), slept_us: None })
@@ -140,33 +148,22 @@ pub(crate) fn start(
         Source::V8 => EntryHook::add(on_entry),
         Source::Inspector => None,
     };
-    let [gc, memory] = [Category::Gc, Category::Memory].map(|each| config.categories.has(each));
-    let heap = (gc || memory).then(|| Heap::watch(gc.then(|| Arc::clone(&link.collections))));
+    let link = Arc::clone(&thread.link);
     let part = parent.filter(|_| reason.is_some()).map(|of| (of, link.id, files.paths()));
-    let output = RecordingWriter::new(Arc::clone(&link), config, source, files, lanes, idle);
+    let output = RecordingWriter::new(link, config, source, files, idle, on_writer);
     ENDED_EARLY.take();
     RECORDING.set(Some(ThreadRecording {
         process,
-        profiler,
-        link,
+        thread,
         config: config.clone(),
-        thread_id,
-        start_us,
-        event_loop,
-        heap: heap.flatten(),
-        entry_hook,
-        began_in: Cell::new(began_in),
-        addon_call_us: Cell::default(),
-        frames,
-        reading: RefCell::default(),
-        request_notes: RefCell::default(),
-        rotation: Cell::new(None),
-        resumed_us: Cell::new(None),
-        last_activity: Cell::new(None),
-        reason,
-        earlier: None,
+        profiler,
+        waits: ThreadWaiting { event_loop, entry_hook, last_activity: Cell::default() },
+        reading: ThreadReading::new(frames),
+        next_window: NextWindow { began_in: Cell::new(began_in), ..NextWindow::default() },
+        observers,
+        origin: RecordingOrigin { reason, earlier: None },
     }));
-    RECORDING.with_borrow(|recording| recording.iter().for_each(labels::begin));
+    RECORDING.with_borrow(|recording| recording.iter().for_each(ThreadRecording::begin_reading));
     process.writer.open(output);
     if thread_id == 0 {
         signals::arm();
@@ -178,17 +175,10 @@ pub(crate) fn start(
     Ok(())
 }
 
-/// Lets the native stacks of this thread be copied, as far as that is possible.
-fn read_stacks(link: &RecordingLink, source: Source) {
-    let stacks = match source {
-        Source::V8 => ThreadStacks::of_this_thread(),
-        Source::Inspector => Err(Error::Native("this needs CPU_PROF_SOURCE=v8".into())),
-    };
-    match stacks {
-        Ok(stacks) => {
-            let _ = link.stacks.set(stacks);
-        }
-        Err(error) => warn_once(&error),
+/// Asks the writer thread to write what waits of a recording.
+fn ask_writer(link: &RecordingLink) {
+    if let Some(process) = HostProcess::get() {
+        process.writer.tell(link, RecordingMessage::Events);
     }
 }
 
@@ -274,7 +264,7 @@ pub(super) extern "C" fn on_survival(_: *mut c_void) {
         }
         RECORDING.with_borrow_mut(|recording| {
             if let Some(recording) = recording {
-                recording.earlier = stopped;
+                recording.origin.earlier = stopped;
             }
         });
     }));

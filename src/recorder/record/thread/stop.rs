@@ -21,26 +21,26 @@ pub(super) fn finish(
     recording: ThreadRecording,
 ) -> (StoppedRecording, Option<(Profiler, Vec<V8Profile>)>) {
     worker_coverage::stop_workers(&recording);
-    recording.link.close_waker();
-    recording.take_requests();
+    recording.thread.link.close_waker();
+    recording.observers.end();
     let sampling = stop_sampling(&recording);
     let has_stopped = sampling.is_some();
     let (last, surplus) = sampling.unwrap_or_default();
-    if let Some(entry_hook) = recording.entry_hook {
+    if let Some(entry_hook) = recording.waits.entry_hook {
         entry_hook.remove();
     }
-    let duration_us = system::now_us() - recording.start_us;
-    let closed = recording.process.writer.close(&recording.link, last);
+    let duration_us = system::now_us() - recording.thread.start_us;
+    let closed = recording.process.writer.close(&recording.thread.link, last);
     let profiler = recording.profiler;
     let source = if profiler.is_some() { Source::V8 } else { Source::Inspector };
     let has_written = closed.is_some();
     let ClosedRecording { totals, segments } = closed.unwrap_or_default();
-    if let (Some(parent), Some(_)) = (recording.link.parent, &recording.reason) {
-        armed::left(parent, recording.link.id, &totals);
+    if let (Some(parent), Some(_)) = (recording.thread.link.parent, &recording.origin.reason) {
+        armed::left(parent, recording.thread.link.id, &totals);
     }
     let mut stopped =
-        StoppedRecording { totals, segments, duration_us, thread_id: recording.thread_id, source };
-    if let Some(mut earlier) = recording.earlier {
+        StoppedRecording { totals, segments, duration_us, thread_id: recording.thread.tid, source };
+    if let Some(mut earlier) = recording.origin.earlier {
         earlier.totals.add(stopped.totals);
         stopped.totals = earlier.totals;
         stopped.duration_us += earlier.duration_us;
@@ -50,7 +50,7 @@ pub(super) fn finish(
             profiler.forbid_deletion();
         }
         (has_stopped && has_written).then(|| {
-            let undeleted = recording.link.read_profiles.take().into_iter().chain(surplus);
+            let undeleted = recording.thread.link.read_profiles.take().into_iter().chain(surplus);
             (profiler, undeleted.collect())
         })
     });
@@ -62,7 +62,7 @@ pub(super) fn finish(
 /// thread that has stopped.
 fn stop_sampling(recording: &ThreadRecording) -> Option<(Option<TakenWindow>, Option<V8Profile>)> {
     let profiler = recording.profiler.as_ref()?;
-    if recording.link.is_suspended.get() {
+    if recording.thread.link.suspension.is_on.get() {
         return Some((None, None));
     }
     let before = Instant::now();

@@ -31,7 +31,7 @@ pub(crate) fn cover_workers(
     RECORDING.with_borrow(|recording| {
         let Some(recording) = recording else { return Ok(None) };
         let binding = if recording.profiler.is_some() { Some(offer(record)?) } else { None };
-        let id = recording.link.id;
+        let id = recording.thread.link.id;
         COVERING.lock().insert(id, recording.config.clone());
         Ok(Some((id, binding)))
     })
@@ -58,7 +58,7 @@ pub(crate) fn covering_config(recording: u32) -> Option<Config> {
 /// Ends the coverage of a recording's workers, and waits until those that respond have stopped.
 pub(super) fn stop_workers(recording: &ThreadRecording) {
     const TIMEOUT: Duration = Duration::from_millis(250);
-    let id = recording.link.id;
+    let id = recording.thread.link.id;
     if COVERING.lock().remove(&id).is_some() {
         recording.process.writer.stop_workers(id, TIMEOUT);
     }

@@ -2,13 +2,10 @@
 
 pub(crate) mod idle;
 mod inlined;
-pub(crate) mod labels;
 pub(crate) mod native_names;
-mod native_stacks;
 pub(crate) mod overlap;
 pub(crate) mod passes;
 pub(crate) mod profiler_frames;
-pub(crate) mod thread_ticks;
-mod timed_records;
+pub(crate) mod timed_records;
 mod unseen_loop;
 pub(crate) mod worker_name;

@@ -2,13 +2,10 @@
 
 use super::idle::{IdleTimes, WaitCounters};
 use super::inlined::KnownCalls;
-use super::labels::LabelPairing;
 use super::native_names::AddonName;
-use super::native_stacks::NativePairing;
 use super::overlap::{self, TakenUntil};
 use super::profiler_frames;
 use super::unseen_loop::UnseenLoop;
-use crate::record::link::recording_link::RecordingLink;
 use crate::record::link::taken_window::Circumstances;
 use crate::sampler::v8::StallDetector;
 use cpu_prof_core::base::settings::config::Config;
@@ -20,13 +17,13 @@ pub(crate) struct WindowPasses {
     /// Time between two samples, microseconds.
     interval_us: i64,
     stall: StallDetector,
+    /// Number of times that V8's sampling was stuck, so that it is restarted.
+    pub restarts: u32,
     /// Start of the recording, CLOCK_MONOTONIC, microseconds; none after the first window.
     start_us: Option<i64>,
     taken_until: TakenUntil,
     addon_name: AddonName,
     unseen_loop: UnseenLoop,
-    labels: LabelPairing,
-    stacks: NativePairing,
     calls: KnownCalls,
     /// None if V8's sampling ends the waits of the event loop.
     idle: Option<IdleTimes>,
@@ -38,12 +35,11 @@ impl WindowPasses {
         Self {
             interval_us: i64::from(config.interval_us),
             stall: StallDetector::new(config.interval_us),
+            restarts: 0,
             start_us: Some(start_us),
             taken_until: TakenUntil::START,
             addon_name: AddonName::default(),
             unseen_loop: UnseenLoop::default(),
-            labels: LabelPairing::default(),
-            stacks: NativePairing::default(),
             calls: KnownCalls::new(config.max_nodes),
             idle,
         }
@@ -56,11 +52,7 @@ impl WindowPasses {
         window: &mut Window,
         circumstances: &Circumstances,
         cpu: &CpuTimes,
-        link: &RecordingLink,
     ) -> bool {
-        if let Some(ring) = link.labels.get() {
-            self.labels.pair(window, ring);
-        }
         if let Some(call_us) = circumstances.addon_call_us {
             self.addon_name.learn(window, call_us);
         }
@@ -80,11 +72,7 @@ impl WindowPasses {
         }
         self.calls.charge_inlined(window);
         self.tell_idle_from_work(window, circumstances, cpu);
-        link.scripts.add_compilers(window);
-        // Last, because all others take V8's stacks.
-        if let Some(stacks) = link.stacks.get() {
-            self.stacks.extend(window, stacks);
-        }
+        self.restarts += u32::from(is_stuck);
         is_stuck
     }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 /// Records in the order of their times.
 #[derive(Debug)]
-pub(super) struct TimedRecords<T>(VecDeque<TimedRecord<T>>);
+pub(crate) struct TimedRecords<T>(VecDeque<TimedRecord<T>>);
 
 #[derive(Debug)]
 struct TimedRecord<T> {
@@ -21,12 +21,12 @@ impl<T> Default for TimedRecords<T> {
 
 impl<T> TimedRecords<T> {
     /// Adds a record of a sample that was taken between two times: CLOCK_MONOTONIC, microseconds.
-    pub(super) fn add(&mut self, from_us: i64, to_us: i64, value: T) {
+    pub(crate) fn add(&mut self, from_us: i64, to_us: i64, value: T) {
         self.0.push_back(TimedRecord { from_us, to_us, value });
     }
 
     /// Returns the record of a sample, which has one at most, and forgets the records before.
-    pub(super) fn take_at(&mut self, sample_us: i64) -> Option<T> {
+    pub(crate) fn take_at(&mut self, sample_us: i64) -> Option<T> {
         // V8 adds a microsecond to its clock.
         let taken_us = sample_us - 1;
         while self.0.front().is_some_and(|record| record.from_us <= taken_us) {
@@ -39,19 +39,19 @@ impl<T> TimedRecords<T> {
     }
 
     /// Forgets the records from before a time, microseconds.
-    pub(super) fn forget_before(&mut self, us: i64) {
+    pub(crate) fn forget_before(&mut self, us: i64) {
         while self.0.front().is_some_and(|record| record.to_us < us) {
             self.0.pop_front();
         }
     }
 
     /// Returns what was read with the samples that have not come yet.
-    pub(super) fn values(&self) -> impl Iterator<Item = &T> {
+    pub(crate) fn values(&self) -> impl Iterator<Item = &T> {
         self.0.iter().map(|record| &record.value)
     }
 
     /// Forgets all records.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
 }

@@ -52,7 +52,7 @@ pub(crate) enum RecordingMessage {
     Extend,
     /// A window was taken.
     Window(TakenWindow),
-    /// Many events of the program wait.
+    /// Many events of observers wait.
     Events,
     /// A name of the worker is known.
     Rename(WorkerName),
@@ -89,9 +89,9 @@ struct ActiveRecording {
 impl ActiveRecording {
     /// Returns a recording that begins now.
     fn new(output: RecordingWriter, now: Instant) -> Self {
-        let is_early = output.link.can_wake() && output.flush_interval <= MAX_EARLY_INTERVAL;
-        let interval = if is_early { FIRST_FLUSH } else { output.flush_interval };
-        let interval = interval.min(output.flush_interval);
+        let is_early = output.link.can_wake() && output.pace.flush_interval <= MAX_EARLY_INTERVAL;
+        let interval = if is_early { FIRST_FLUSH } else { output.pace.flush_interval };
+        let interval = interval.min(output.pace.flush_interval);
         Self {
             due: now + interval,
             interval,
@@ -107,7 +107,7 @@ impl ActiveRecording {
 
     /// Sets the time of the next request for a window.
     fn postpone(&mut self, now: Instant) {
-        self.interval = (2 * self.interval).min(self.output.flush_interval);
+        self.interval = (2 * self.interval).min(self.output.pace.flush_interval);
         self.due = now + self.interval;
     }
 
@@ -122,7 +122,7 @@ impl ActiveRecording {
     fn handle(&mut self, message: RecordingMessage, events: &mut Events) {
         match message {
             RecordingMessage::Overlap => {
-                let until = Instant::now() + self.output.overlap;
+                let until = Instant::now() + self.output.pace.overlap;
                 self.rotation = Rotation::Overlapping { until };
             }
             RecordingMessage::Resumed => {
@@ -130,7 +130,7 @@ impl ActiveRecording {
             }
             RecordingMessage::Extend => self.output.extend(events),
             RecordingMessage::Window(taken) => self.write(taken, events),
-            RecordingMessage::Events => self.output.write_program_events(events),
+            RecordingMessage::Events => self.output.write_waiting(events),
             RecordingMessage::Rename(name) => self.output.rename(&name, events),
         }
     }
@@ -160,7 +160,7 @@ impl ActiveRecording {
     fn suspend_if_idle(&mut self, now: Instant, rotate: Callback) {
         let waiting = self.suspensions.check(now, || self.output.link.activity());
         if waiting.is_some() && self.rotation == Rotation::None {
-            *self.output.link.waiting_since.lock() = waiting;
+            *self.output.link.suspension.waiting_since.lock() = waiting;
             self.wake(rotate);
         }
     }
@@ -267,7 +267,7 @@ impl WriterLoop {
             }
             recording.postpone(now);
             // Also while the thread itself is busy in one call.
-            recording.output.write_lanes(false, &mut self.events);
+            recording.output.write_files(false, &mut self.events);
             if recording.is_idle() {
                 recording.output.extend(&mut self.events);
             } else {
@@ -339,7 +339,7 @@ impl WriterLoop {
             recording.due = survival;
             // A suspended thread has handed over its samples.
             let link = &recording.output.link;
-            recording.is_finishing = link.can_wake() && !link.is_suspended.get();
+            recording.is_finishing = link.can_wake() && !link.suspension.is_on.get();
             if recording.is_finishing {
                 recording.request_window(self.rotate);
             } else {
@@ -354,7 +354,7 @@ impl WriterLoop {
     fn stop_workers(&mut self, waiter: Waiter) {
         for worker in &mut self.recordings {
             if waiter.parent.is_some_and(|parent| worker.is_covered_by(parent)) {
-                worker.output.link.is_stop_requested.set(true);
+                worker.output.link.requests.stop.set(true);
                 if worker.rotation != Rotation::Requested {
                     worker.wake(self.rotate);
                 }

@@ -78,7 +78,7 @@ impl Recorder {
         if let Some(start_us) = self.segments.next_start(&window) {
             self.tree.clear();
             let end = TraceEnd::default();
-            self.segments.begin_next(&mut self.events, start_us, end, |_, _| {}).unwrap();
+            self.segments.begin_next(&mut self.events, start_us, end, |_| {}).unwrap();
         }
         let placed = self.tree.place(&window);
         let flush = Flush { pause_us: Some(1), ..Flush::default() };
@@ -153,7 +153,7 @@ fn a_segment_goes_on_up_to_the_limit_if_the_next_cannot_be_created() {
     fs::write(&folder, "mine").unwrap();
     let begin = |recorder: &mut Recorder| {
         let end = TraceEnd::default();
-        recorder.segments.begin_next(&mut Events::default(), START_US + 2000, end, |_, _| {})
+        recorder.segments.begin_next(&mut Events::default(), START_US + 2000, end, |_| {})
     };
     let name = recorder.segments.names.current();
     for _ in 0..2 {

@@ -7,10 +7,10 @@ use rustc_hash::FxHashMap;
 
 use super::cpu_use::NativeThreads;
 use super::lane::Lane;
+use super::thread_ticks::TickWindows;
 use crate::record::files::segments::TraceSegments;
 use crate::record::files::totals::RecordingTotals;
 use crate::record::link::javascript_threads::recorded_threads;
-use crate::record::window::thread_ticks::TickWindows;
 use crate::sampler::native::{NativeTicks, ThreadTicks, Tick};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::native_thread::trace_id;

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::timed_records::TimedRecords;
-use crate::record::link::label_sets::set_of;
+use super::label_sets::set_of;
+use crate::record::window::timed_records::TimedRecords;
 use crate::sampler::v8::LabelRing;
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::stderr::warn_once;

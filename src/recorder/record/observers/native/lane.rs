@@ -1,8 +1,8 @@
 //! The trace of a native thread, and of those of its name that come after it.
 
+use super::thread_ticks::TickWindows;
 use crate::record::files::complete_segment::SegmentContents;
 use crate::record::files::segments::TraceSegments;
-use crate::record::window::thread_ticks::TickWindows;
 use crate::sampler::native::{ThreadTicks, Tick};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::stderr::warn_once;
@@ -91,7 +91,7 @@ impl Lane {
     /// Begins the next segment of the trace, if it starts with this window.
     fn begin_segment(&mut self, window: &Window, events: &mut Events) {
         let Some(start_us) = self.trace.next_start(window) else { return };
-        let begun = self.trace.begin_next(events, start_us, TraceEnd::default(), |_, _| {});
+        let begun = self.trace.begin_next(events, start_us, TraceEnd::default(), |_| {});
         if self.note(begun) {
             self.tree.clear();
         }

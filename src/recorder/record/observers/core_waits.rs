@@ -5,6 +5,13 @@
 //! readers finds the waiting time of each window, so DevTools and the reports agree. Blocked calls are not told:
 //! they last as long as they are drawn on any machine.
 
+use std::sync::Arc;
+
+use super::observer::{
+    FoundEvents, Halves, Moment, Observer, Start, WriterObserver, WrittenWindow,
+};
+use crate::record::link::recording_link::RecordingLink;
+use cpu_prof_core::base::system;
 use cpu_prof_core::base::system::cpu_times::CpuTimes;
 use cpu_prof_core::profile::cpu_use::CoreWait;
 use cpu_prof_core::profile::frame::CallFrame;
@@ -21,9 +28,40 @@ const MIN_US: i64 = 50_000;
 /// The least share of the time between two windows that is told.
 const MIN_SHARE: f64 = 0.25;
 
+/// The observer of waits for a core.
+pub(super) const OBSERVER: Observer = Observer { categories: &[], is_always_on: true, begin };
+
+fn begin(start: &Start<'_>) -> Halves {
+    let link = Arc::clone(&start.thread.link);
+    Halves::on_writer(ThreadWaits { link, waits: CoreWaits::default() })
+}
+
+/// The waits of a thread.
+struct ThreadWaits {
+    link: Arc<RecordingLink>,
+    waits: CoreWaits,
+}
+
+impl WriterObserver for ThreadWaits {
+    fn open(&mut self) {
+        self.waits.begin(system::now_us(), self.link.thread.measured.times());
+    }
+
+    fn window(&mut self, written: &WrittenWindow<'_>, at: &Moment<'_>, found: &mut FoundEvents) {
+        let WrittenWindow { window, placed } = written;
+        if let Some(wait) = self.waits.in_window(window, placed, at.cpu) {
+            at.trace.core_wait(&mut found.lasting, wait);
+        }
+    }
+
+    fn wait(&mut self, _: Option<i64>, at: &Moment<'_>, _: &mut FoundEvents) {
+        self.waits.begin(at.until_us, at.cpu);
+    }
+}
+
 /// What is known of the windows so far.
 #[derive(Default)]
-pub(super) struct CoreWaits {
+struct CoreWaits {
     /// Time and values of the last reading of the counters.
     last: Option<(i64, CpuTimes)>,
     /// The last sample.
@@ -40,13 +78,13 @@ struct LastSample {
 
 impl CoreWaits {
     /// Begins with these counters. Earlier waiting time is not told.
-    pub(super) fn begin(&mut self, time_us: i64, times: CpuTimes) {
+    fn begin(&mut self, time_us: i64, times: CpuTimes) {
         self.last = Some((time_us, times));
     }
 
     /// Returns the time since the last reading, if the thread waited for a large part of this time. `times` are the
     /// counters at the end of the window.
-    pub(super) fn in_window(
+    fn in_window(
         &mut self,
         window: &Window,
         placed: &PlacedWindow,

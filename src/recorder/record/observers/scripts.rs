@@ -11,15 +11,48 @@ use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use parking_lot::Mutex;
 
+use super::observer::{Halves, Observer, Start, WriterObserver};
+use crate::record::files::appender::Appender;
 use crate::sampler::v8::{CompiledText, ScriptMap, ScriptNotes};
 use cpu_prof_core::base::outside_text::script_url;
 use cpu_prof_core::format::source_map::recorded::short_map;
 use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::window::Window;
 
-/// The scripts of a thread, which the thread and the writer share.
+/// The observer of scripts.
+pub(super) const OBSERVER: Observer = Observer { categories: &[], is_always_on: true, begin };
+
+fn begin(start: &Start<'_>) -> Halves {
+    let scripts = start.scripts.clone().map(RecordedScripts::of_thread);
+    scripts.map(Halves::on_writer).unwrap_or_default()
+}
+
+impl WriterObserver for RecordedScripts {
+    /// Begins on the writer thread, because a file that hangs holds the lock.
+    fn open(&mut self) {
+        self.forget_written();
+    }
+
+    fn begin_file(&mut self) {
+        self.forget_written();
+    }
+
+    fn after_passes(&mut self, window: &mut Window) {
+        self.add_compilers(window);
+    }
+
+    fn before_window(&mut self, window: &Window, trace: &mut Appender<'_>) {
+        if trace.trace.is_some() {
+            self.each_needed(window, |script_id, script, map| {
+                trace.append(|trace, events| trace.source_map(events, script_id, script, map))
+            });
+        }
+    }
+}
+
+/// The scripts of a thread, which its recordings share.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct RecordedScripts {
+struct RecordedScripts {
     new: Arc<ScriptNotes>,
     /// Maps by the ids of their scripts, which earlier recordings of the thread have seen, too. Locked
     /// by the writer.
@@ -38,7 +71,7 @@ thread_local! {
 
 impl RecordedScripts {
     /// Returns the scripts of the calling thread. `new` are those that its profiler notes.
-    pub(crate) fn of_thread(new: Arc<ScriptNotes>) -> Self {
+    fn of_thread(new: Arc<ScriptNotes>) -> Self {
         OF_THREAD.with_borrow_mut(|scripts| {
             // A thread can have another profiler, if the first one could not be used again.
             let scripts = scripts.get_or_insert_default();
@@ -47,13 +80,13 @@ impl RecordedScripts {
         })
     }
 
-    /// Begins a file that has no maps.
-    pub(crate) fn begin_file(&self) {
+    /// Notes that the file has no maps.
+    fn forget_written(&self) {
         self.held.lock().maps.values_mut().for_each(|held| held.is_written = false);
     }
 
     /// Adds to the functions of texts in a window who compiled the text, where that is known.
-    pub(crate) fn add_compilers(&self, window: &mut Window) {
+    fn add_compilers(&self, window: &mut Window) {
         let mut compilers = self.compilers.lock();
         for CompiledText { script_id, compiler } in self.new.take_texts() {
             let url = script_url(&compiler.url).into_owned();
@@ -73,11 +106,7 @@ impl RecordedScripts {
     /// Calls `write` with the id, the name and the map of each script of a window whose map the file
     /// does not have. `write` returns whether the file has the map now; if not, the rest of the maps
     /// waits for the next window.
-    pub(crate) fn each_needed(
-        &self,
-        window: &Window,
-        mut write: impl FnMut(u32, &str, &[u8]) -> bool,
-    ) {
+    fn each_needed(&self, window: &Window, mut write: impl FnMut(u32, &str, &[u8]) -> bool) {
         let mut held = self.held.lock();
         for ScriptMap { script_id, url } in self.new.take_maps() {
             let compressed = short_map(&url).and_then(|map| compress(&map));
@@ -188,7 +217,7 @@ mod tests {
             assert_eq!(needed(is_written), std::slice::from_ref(&expected));
         }
         assert_eq!(needed(true), []);
-        maps.begin_file();
+        maps.forget_written();
         assert_eq!(needed(true), [expected]);
     }
 

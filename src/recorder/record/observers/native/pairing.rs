@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::timed_records::TimedRecords;
+use crate::record::window::timed_records::TimedRecords;
 use crate::sampler::native::{NativeStack, StackEnd, ThreadStacks};
 use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::window::{Sample, Window, WindowNode};

@@ -4,7 +4,7 @@
 //! the time line that is as long as its CPU time and ends with it, and what is left between is idle. The parts
 //! add up to the thread's CPU time.
 
-use super::native_stacks::NativeNodes;
+use super::pairing::NativeNodes;
 use crate::sampler::native::{StackEnd, ThreadTicks, Tick};
 use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::window::{Sample, Window, WindowNode};

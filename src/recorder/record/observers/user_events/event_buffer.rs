@@ -1,18 +1,13 @@
 //! Encoded events of the program that wait for the writer thread.
 
 use std::mem;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use parking_lot::Mutex;
 
-use super::request_log::RequestLog;
 use cpu_prof_core::format::trace::write::events::Events;
-use cpu_prof_core::format::trace::write::request::HttpRequest;
 
 /// Size of encoded events from which the writer thread is asked to write them, bytes.
 const WRITE_BYTES: usize = 1 << 20;
-/// Count of requests from which the writer thread is asked to write them.
-const WRITE_REQUESTS: usize = 2000;
 /// Size past which events are dropped, bytes: the disk is slower than the program.
 const MAX_BYTES: usize = 16 << 20;
 
@@ -21,8 +16,6 @@ const MAX_BYTES: usize = 16 << 20;
 pub(crate) struct WaitingEvents {
     /// Encoded events.
     pub events: Events,
-    /// Requests that have ended.
-    pub requests: RequestLog,
     /// Count of events that had no place.
     pub dropped: u64,
 }
@@ -31,14 +24,11 @@ pub(crate) struct WaitingEvents {
 #[derive(Default)]
 pub(crate) struct EventBuffer {
     state: Mutex<State>,
-    /// Count of the spans so far.
-    spans: AtomicU32,
 }
 
 #[derive(Default)]
 struct State {
     events: Events,
-    requests: RequestLog,
     /// Count of events that had no place.
     dropped: u64,
     /// Names of the calls that have begun and not ended (`B` and `E`).
@@ -58,17 +48,6 @@ impl EventBuffer {
         before < WRITE_BYTES && state.events.as_bytes().len() >= WRITE_BYTES
     }
 
-    /// Adds a request that has ended. Returns as [`EventBuffer::add`].
-    pub(crate) fn add_request(&self, name: &[u16], request: HttpRequest) -> bool {
-        let mut state = self.state.lock();
-        if state.requests.bytes() >= MAX_BYTES {
-            state.dropped += 1;
-            return false;
-        }
-        state.requests.push(name, request);
-        state.requests.len() == WRITE_REQUESTS
-    }
-
     /// Notes the beginning of a call.
     pub(crate) fn begin_call(&self, name: &str) {
         /// A program that ends no call must not fill the memory.
@@ -86,25 +65,13 @@ impl EventBuffer {
         self.state.lock().calls.pop()
     }
 
-    /// Returns whether no event waits.
-    pub(crate) fn is_empty(&self) -> bool {
-        let state = self.state.lock();
-        state.events.as_bytes().is_empty() && state.requests.len() == 0
-    }
-
     /// Takes what waits.
     pub(crate) fn take(&self) -> WaitingEvents {
         let mut state = self.state.lock();
         WaitingEvents {
             events: mem::take(&mut state.events),
-            requests: mem::take(&mut state.requests),
             dropped: mem::take(&mut state.dropped),
         }
-    }
-
-    /// Returns the number of the next span.
-    pub(crate) fn next_span(&self) -> u32 {
-        self.spans.fetch_add(1, Ordering::Relaxed)
     }
 }
 
@@ -123,8 +90,6 @@ mod tests {
         assert_eq!([events.end_call(), events.end_call()], [Some(String::new()), Some(name)]);
     }
 
-    use cpu_prof_core::format::trace::write::event::At;
-
     #[test]
     fn the_events_that_wait_are_bounded() {
         let events = EventBuffer::default();
@@ -135,27 +100,7 @@ mod tests {
         let taken = events.take();
         assert!(taken.events.as_bytes().len() < MAX_BYTES + WRITE_BYTES);
         assert!(taken.dropped > 0 && taken.dropped < 40);
-        assert!(events.is_empty());
-        assert_eq!(events.take().dropped, 0);
-    }
-
-    #[test]
-    fn the_requests_that_wait_are_bounded() {
-        let events = EventBuffer::default();
-        let (at, name) = (At { pid: 1, tid: 0, ts: 5 }, [65; 100_000]);
-        let request = |number| {
-            let (track, status) = ("fetch", None);
-            HttpRequest { number, track, status, at, start_ms: 0.0, duration_us: 1 }
-        };
-        let wanted = (0..2500).filter(|number| events.add_request(&name[..5], request(*number)));
-        assert_eq!(wanted.count(), 1);
-        for number in 0..200 {
-            events.add_request(&name, request(number));
-        }
-        assert!(!events.is_empty());
-        let taken = events.take();
-        assert!(taken.requests.bytes() < MAX_BYTES + 2 * size_of_val(&name));
-        assert!(taken.dropped > 0 && taken.dropped < 200);
-        assert!(events.is_empty());
+        let rest = events.take();
+        assert!(rest.events.as_bytes().is_empty() && rest.dropped == 0);
     }
 }
