@@ -1,7 +1,7 @@
 'use strict'
 
-// The recipes of CONTRIBUTING.md: adds a made-up format, setting and command to a copy of the source, in
-// the files that the recipes name and in no other, and sees all three work.
+// The recipes of CONTRIBUTING.md: adds a made-up format, setting, command and category to a copy of the source, in
+// the files that the recipes name and in no other, and sees all four work.
 
 const assert = require('node:assert/strict')
 const { spawnSync } = require('node:child_process')
@@ -14,12 +14,15 @@ const { fileName } = require('../../scripts/targets.js')
 const { cleanEnv, temporaryDirectory, PACKAGE } = require('../helpers/files.js')
 const { writeTrace } = require('../helpers/written.js')
 
-const ADDON = fileName('cpu-prof-tools', targetName())
-/** Name of the library of the copy. */
-const LIBRARY = 'cpu_prof_tools_copy'
+/** The crates of the addons of the copy, with the names of their libraries. @type {[crate: string, folder: string, library: string][]} */
+const CRATES = [
+  ['cpu-prof', 'recorder', 'cpu_prof_copy'],
+  ['cpu-prof-tools', 'tools', 'cpu_prof_tools_copy'],
+]
 const QUOTED_VERSION = new RegExp(`(${version.replaceAll('.', '\\.')})(['"])`)
 const SOURCES = [
-  ...['src', 'lib', 'cli', 'bin', 'docs', 'index.js', 'index.d.ts', 'package.json', 'Cargo.toml'],
+  ...['src', 'lib', 'cli', 'bin', 'docs', 'index.js', 'index.d.ts', 'register.js', 'package.json'],
+  'Cargo.toml',
   ...['Cargo.lock', 'README.md', '__test__/fixtures/native.rs', '__test__/fixtures/interposed.rs'],
   ...['fuzz/Cargo.toml', 'fuzz/fuzz_targets'],
 ]
@@ -98,9 +101,67 @@ module.exports = { define }
     ],
     'docs/README.md': ['[`check`](', '[`made`](commands/made.md), [`check`]('],
   },
+  'A category': {
+    'src/core/base/settings/categories.rs': [
+      '    /// Native functions above',
+      '    /// Made up.\n    Made "made",\n    /// Native functions above',
+    ],
+    'src/recorder/record/observers/made.rs': `//! A made-up category: counts the windows that the thread has ended.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use super::observer::{
+    FoundEvents, Halves, Moment, Observer, Start, ThreadObserver, WriterObserver, WrittenWindow,
+};
+use cpu_prof_core::base::settings::categories::Category;
+
+/// The observer.
+pub(super) const OBSERVER: Observer =
+    Observer { categories: &[Category::Made], is_always_on: false, begin };
+
+fn begin(start: &Start<'_>) -> Halves {
+    let (windows, ended) = channel();
+    Halves::both(OnThread { windows, tid: start.thread.tid }, OnWriter { ended, count: 0 })
+}
+
+struct OnThread {
+    windows: Sender<u32>,
+    tid: u32,
+}
+
+impl ThreadObserver for OnThread {
+    fn end_window(&self) {
+        let _ = self.windows.send(self.tid);
+    }
+}
+
+struct OnWriter {
+    ended: Receiver<u32>,
+    count: u32,
+}
+
+impl WriterObserver for OnWriter {
+    fn window(&mut self, _: &WrittenWindow<'_>, at: &Moment<'_>, found: &mut FoundEvents) {
+        let Ok(tid) = self.ended.try_recv() else { return };
+        self.count += 1;
+        found.lasting.push(&serde_json::json!({
+            "name": "made", "cat": "made", "ph": "I", "s": "t", "ts": at.until_us,
+            "pid": std::process::id(), "tid": tid, "args": { "windows": self.count },
+        }));
+    }
+}
+`,
+    'src/recorder/record/observers/mod.rs': ['mod memory;', 'mod made;\nmod memory;'],
+    'src/recorder/record/observers/list.rs': [
+      '    super::memory::OBSERVER,',
+      '    super::memory::OBSERVER,\n    super::made::OBSERVER,',
+    ],
+    'index.d.ts': ['`native`; after a plus sign', '`made`, `native`; after a plus sign'],
+    'docs/events.md': ['- `native`, off', '- `made`, off by default: nothing\n- `native`, off'],
+  },
 }
 /** The most files that a recipe touches. @type {Record<string, number>} */
-const MOST = { 'A format': 4, 'A setting': 3, 'A command': 5 }
+const MOST = { 'A format': 4, 'A setting': 3, 'A command': 5, 'A category': 6 }
 
 /** Applies a recipe to a copy of the source. @param {string} copy @param {string} name */
 function apply(copy, name) {
@@ -138,30 +199,35 @@ function replace(file, found, replacement) {
   fs.writeFileSync(file, text.replace(found, replacement))
 }
 
-/** Builds the addon of the tools in a copy of the source. @param {string} copy */
+/** Builds the addons in a copy of the source. @param {string} copy */
 function build(copy) {
   // The libraries are compiled once for the copy and for the Rust tests of this source. Cargo takes two
-  // copies of the source for one, unless their versions differ, and would write the addon of the copy over
-  // that of this source, unless the name of its library differs.
+  // copies of the source for one, unless their versions differ, and would write the addons of the copy over
+  // those of this source, unless the names of their libraries differ.
   for (const name of ['Cargo.toml', 'lib/preload.js']) {
     replace(path.join(copy, name), QUOTED_VERSION, '$1+copy$2')
   }
-  replace(path.join(copy, 'src/tools/Cargo.toml'), /^\[lib\]$/m, `[lib]\nname = "${LIBRARY}"`)
+  for (const [, folder, library] of CRATES) {
+    const manifest = path.join(copy, 'src', folder, 'Cargo.toml')
+    replace(manifest, /^\[lib\]$/m, `[lib]\nname = "${library}"`)
+  }
   const target = path.join(PACKAGE, 'target', 'recipes')
   // The copy is not optimized, which takes longer than what runs of it here.
-  const plain = ['profile.dev.opt-level=0', 'profile.dev.package.cpu-prof-tools.opt-level=0']
+  const plain = CRATES.map(([name]) => `profile.dev.package.${name}.opt-level=0`)
   const options = [
     '--quiet',
     '--target-dir',
     target,
-    ...plain.flatMap((each) => ['--config', each]),
+    ...['profile.dev.opt-level=0', ...plain].flatMap((each) => ['--config', each]),
   ]
-  const args = ['build', '--package', 'cpu-prof-tools', ...options]
+  const args = ['build', ...CRATES.flatMap(([name]) => ['--package', name]), ...options]
   const env = { ...process.env, CARGO_BUILD_BUILD_DIR: path.join(PACKAGE, 'target') }
   const { status, stderr } = spawnSync('cargo', args, { cwd: copy, env, encoding: 'utf8' })
   assert.equal(status, 0, stderr)
-  const built = path.join(target, 'debug', `lib${LIBRARY}.so`)
-  fs.copyFileSync(built, path.join(copy, ADDON))
+  for (const [name, , library] of CRATES) {
+    const built = path.join(target, 'debug', `lib${library}.so`)
+    fs.copyFileSync(built, path.join(copy, fileName(name, targetName())))
+  }
 }
 
 /** Returns when each library of this source that an addon is made of was written, by its path. */
@@ -181,7 +247,27 @@ function cliOf(copy, ...args) {
   return spawnSync(process.execPath, [bin, ...args], options)
 }
 
-test('a new format, setting and command work once they are in the files of their recipes', () => {
+/**
+ * Records a program with the recorder of a copy. Returns what the made-up events count.
+ * @param {string} copy @param {string} categories
+ */
+function windowsCountedIn(copy, categories) {
+  const dir = path.join(copy, categories)
+  const settings = { CPU_PROF_DIR: dir, CPU_PROF_CATEGORIES: categories }
+  const program =
+    'const end = Date.now() + 700; while (Date.now() < end) JSON.stringify(process.versions)'
+  const args = ['--require', path.join(copy, 'register.js'), '--eval', program]
+  const env = { ...cleanEnv(), ...settings }
+  const { status, stderr } = spawnSync(process.execPath, args, { env, encoding: 'utf8' })
+  assert.equal(status, 0, stderr)
+  assert.equal(stderr, '')
+  const [file] = fs.readdirSync(dir)
+  const { traceEvents } = JSON.parse(fs.readFileSync(path.join(dir, file), 'utf8'))
+  const made = traceEvents.filter((/** @type {any} */ event) => event.name === 'made')
+  return made.map((/** @type {any} */ event) => event.args.windows)
+}
+
+test('a new format, setting, command and category work once they are in the files of their recipes', () => {
   const copy = copySource()
   for (const name of Object.keys(RECIPES)) apply(copy, name)
   const before = librariesOfSource()
@@ -206,6 +292,15 @@ test('a new format, setting and command work once they are in the files of their
 
   assert.equal(cliOf(copy, 'made').stdout, 'made\n')
   assert.match(cliOf(copy, '--help').stdout, /^ +made +A made-up command\.$/m)
+
+  assert.match(cliOf(copy, 'run', '--help').stdout, /typescript, made and native/)
+  const counts = windowsCountedIn(copy, 'cpu,made')
+  assert.ok(counts.length > 1, `${counts.length} windows`)
+  assert.deepEqual(
+    counts,
+    counts.map((_, index) => index + 1),
+  )
+  assert.deepEqual(windowsCountedIn(copy, 'cpu'), [])
 })
 
 test('CONTRIBUTING.md names the files of each recipe, and they are few', () => {
