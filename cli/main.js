@@ -10,10 +10,13 @@ const { examples } = require('./options.js')
 const { failWith, printResult, writeStderr } = require('./terminal/output.js')
 const { quoteAll } = require('./terminal/shell.js')
 
+/** The options that print the help. */
+const HELP = ['-h', '--help']
+
 /** Runs a command. Rejects with an error that the command does not expect. @param {string[]} argv as in `process.argv` */
 async function main(argv) {
   try {
-    await createProgram().parseAsync(argv)
+    await createProgram(argv.slice(2)).parseAsync(argv)
   } catch (error) {
     if (/** @type {any} */ (error)?.code === UNUSABLE) return failWith(error)
     if (!(error instanceof CommanderError)) throw error
@@ -22,13 +25,13 @@ async function main(argv) {
   }
 }
 
-/** @returns {Command} */
-function createProgram() {
+/** @param {string[]} words @returns {Command} */
+function createProgram(words) {
   /** @type {Command} */
   const program = new Command('cpu-prof')
     .description('Profile any Node.js program, with all its workers and child processes.')
     .version(require('../package.json').version, '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'print this help; after a command, its help')
+    .helpOption(HELP.join(', '), 'print this help; after a command, its help')
     .helpCommand(false)
     .enablePositionalOptions()
     .exitOverride()
@@ -42,9 +45,18 @@ function createProgram() {
     .action(() => answerWithoutCommand(program))
     .addHelpText('after', examples(['cpu-prof run npm test', 'cpu-prof report profiles']))
 
-  for (const { define } of commands) define(program)
+  for (const { define } of commands) define(program, (name) => asksFor(name, words))
   // Set last, because commands inherit the settings when they are added.
   return program.allowExcessArguments().allowUnknownOption()
+}
+
+/** Returns whether words ask for a command, or for the help, which lists all. @param {string} name @param {string[]} words */
+function asksFor(name, words) {
+  const [first = HELP[0]] = words
+  return (
+    first === name ||
+    (first.startsWith('-') && HELP.some((flag) => [first, ...words].includes(flag)))
+  )
 }
 
 /** Answers words that do not begin with a command. @param {Command} program */

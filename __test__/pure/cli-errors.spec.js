@@ -10,7 +10,7 @@ const index = require('../../index.js')
 const { isDefect } = require('../../lib/errors/defect.js')
 const { cli } = require('../helpers/cli.js')
 const { temporaryDirectory, PACKAGE } = require('../helpers/files.js')
-const { connect } = require('../helpers/mcp.js')
+const { connect } = require('../../packages/mcp/__test__/helpers/mcp.js')
 const { writeTrace } = require('../helpers/written.js')
 
 const { name } = require('../../package.json')

@@ -183,7 +183,7 @@ function wrongEndings(page, endings) {
 /** Returns the commands that have no commands of their own, by name. */
 function definedCommands() {
   const program = new Command().enablePositionalOptions()
-  for (const { define } of commands) define(program)
+  for (const { define } of commands) define(program, () => true)
   return program.commands.flatMap((command) =>
     command.commands.length === 0
       ? [{ name: command.name(), command }]

@@ -10,10 +10,11 @@ const test = require('node:test')
 const {
   arrange,
   listSpecs,
+  pathOf,
   selectSpecs,
   ALONE,
   ANY_SOURCE,
-  DIR,
+  FOLDERS,
   KINDS,
   LONGEST,
 } = require('../../scripts/specs/files.js')
@@ -32,9 +33,9 @@ const failure = (file, source) => ({ file, node: '/node', version: 'v20.0.0', so
 
 test('a pure spec records nothing', () => {
   for (const file of listSpecs(['pure'])) {
-    const text = fs.readFileSync(path.join(DIR, file), 'utf8')
+    const text = fs.readFileSync(path.join(PACKAGE, pathOf(file)), 'utf8')
     for (const helper of OF_RECORDINGS) {
-      const isUsed = text.includes(`require('../helpers/${helper}.js')`)
+      const isUsed = text.includes(`/helpers/${helper}.js')`)
       assert.ok(!isUsed, `${file} requires helpers/${helper}.js`)
     }
     assert.doesNotMatch(text, /cli\(\[\s*'run', (?!'--help)/, file)
@@ -42,9 +43,13 @@ test('a pure spec records nothing', () => {
 })
 
 test('every spec stands in the folder of its kind', () => {
-  const files = fs.readdirSync(DIR, { recursive: true }).map(String)
+  const files = FOLDERS.flatMap((folder) =>
+    fs.readdirSync(path.join(PACKAGE, folder), { recursive: true }).map(String),
+  )
   const specs = files.filter((file) => file.endsWith('.spec.js'))
   assert.deepEqual(specs.sort(), listSpecs().sort())
+  // `kind/name.spec.js` means one file.
+  assert.equal(new Set(specs).size, specs.length)
 })
 
 test('the lists of special specs name existing files', () => {
@@ -110,6 +115,7 @@ test('a failing spec fails its run, or is noted for the end of the whole run', (
   const copy = temporaryDirectory()
   fs.cpSync(path.join(PACKAGE, 'scripts'), path.join(copy, 'scripts'), { recursive: true })
   for (const kind of KINDS) fs.mkdirSync(path.join(copy, '__test__', kind), { recursive: true })
+  fs.mkdirSync(path.join(copy, 'packages'))
   const write = (/** @type {string} */ file, /** @type {string} */ code) =>
     fs.writeFileSync(path.join(copy, '__test__', file), `const fs = require('node:fs')\n${code}`)
   write('pure/good.spec.js', `require('node:test')('good', () => {})`)

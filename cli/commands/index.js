@@ -2,6 +2,8 @@
 
 // The commands in the order of the help. Each loads its working code only when it is called.
 
+const { ofPackage } = require('./of-package.js')
+
 module.exports = [
   require('./run.js'),
   require('./merge.js'),
@@ -17,5 +19,5 @@ module.exports = [
   require('./processes/status.js'),
   require('./lake/index.js'),
   require('./push.js'),
-  require('./mcp.js'),
+  ofPackage('mcp', 'mcp'),
 ]

@@ -9,17 +9,16 @@ function define(program) {
     .summary('serve recordings and reports to agents (Model Context Protocol)')
     .description(
       'Serves the Model Context Protocol over stdin and stdout: an agent records a command, asks for ' +
-        'hot spots, functions and code, and compares runs. Reads and writes below one folder only. ' +
-        'Needs the package @modelcontextprotocol/sdk, which is installed separately.',
+        'hot spots, functions and code, and compares runs. Reads and writes below one folder only.',
     )
     .option('--root <folder>', 'serve this project (default: the working directory)')
-    .action((options) => require('../mcp/mcp.js').mcp(options))
+    .action((options) => require('./server/mcp.js').mcp(options))
     .addHelpText(
       'after',
       `\nTools: record, runs, hotspots, function, code, compare, stalls.
 
 To add the server to Claude Code:
-  claude mcp add cpu-prof -- npx cpu-prof mcp
+  claude mcp add cpu-prof -- npx @org/cpu-prof-mcp
 `,
     )
 }

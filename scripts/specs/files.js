@@ -5,7 +5,14 @@
 const fs = require('node:fs')
 const path = require('node:path')
 
-const DIR = path.join(__dirname, '..', '..', '__test__')
+const ROOT = path.join(__dirname, '..', '..')
+/** The folders that have specs: of the main package, and of each other one. */
+const FOLDERS = [
+  '.',
+  ...fs.readdirSync(path.join(ROOT, 'packages')).map((name) => `packages/${name}`),
+]
+  .map((folder) => path.posix.join(folder, '__test__'))
+  .filter((folder) => fs.existsSync(path.join(ROOT, folder)))
 
 /**
  * The kinds of specs, a folder each. `pure`: written profiles, exact expectations. `recording`: real
@@ -71,15 +78,21 @@ const nameOf = (file) => path.basename(file, '.spec.js')
 /** @param {string} file */
 const kindOf = (file) => path.dirname(file)
 
-/** Lists the spec files of some kinds as `kind/name.spec.js`. @param {string[]} [kinds] */
+/** Lists the spec files of some kinds as `kind/name.spec.js`, which is unique. @param {string[]} [kinds] */
 function listSpecs(kinds = KINDS) {
   return kinds.flatMap((kind) =>
-    fs
-      .readdirSync(path.join(DIR, kind))
+    FOLDERS.map((folder) => path.join(ROOT, folder, kind))
+      .flatMap((dir) => (fs.existsSync(dir) ? fs.readdirSync(dir) : []))
       .filter((file) => file.endsWith('.spec.js'))
       .sort()
       .map((file) => `${kind}/${file}`),
   )
+}
+
+/** Returns the path of a spec file from the root. @param {string} file `kind/name.spec.js` */
+function pathOf(file) {
+  const found = FOLDERS.map((folder) => `${folder}/${file}`)
+  return found.find((each) => fs.existsSync(path.join(ROOT, each))) ?? found[0]
 }
 
 /**
@@ -122,4 +135,15 @@ function arrange(files) {
   ].filter((group) => group.files.length > 0)
 }
 
-module.exports = { arrange, listSpecs, selectSpecs, ALONE, ANY_SOURCE, DIR, KINDS, LONGEST }
+module.exports = {
+  arrange,
+  listSpecs,
+  pathOf,
+  selectSpecs,
+  ALONE,
+  ANY_SOURCE,
+  FOLDERS,
+  KINDS,
+  LONGEST,
+  ROOT,
+}

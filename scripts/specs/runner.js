@@ -5,7 +5,7 @@
 const os = require('node:os')
 const path = require('node:path')
 const { run } = require('node:test')
-const { arrange, DIR } = require('./files.js')
+const { arrange, pathOf, ROOT } = require('./files.js')
 
 /** Spec files that run at the same time: a spec mostly waits for a program. */
 const AT_ONCE = os.cpus().length + 2
@@ -40,7 +40,7 @@ async function* runSpecs(files) {
 async function runSpec(file) {
   /** @type {Outcome} */
   const outcome = { file, events: [], failures: [], startMs: Date.now(), seconds: 0 }
-  const options = { files: [path.join(DIR, file)], concurrency: 1, timeout: TIMEOUT_MS }
+  const options = { files: [path.join(ROOT, pathOf(file))], concurrency: 1, timeout: TIMEOUT_MS }
   for await (const event of run(options)) {
     outcome.events.push(event)
     const { type, data } = /** @type {any} */ (event)

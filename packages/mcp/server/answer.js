@@ -2,8 +2,8 @@
 
 // Builds the answers of tools: the same as text and as structured content, both of a limited size.
 
-const { CHARACTERS } = require('../report/budget.js')
-const { printable } = require('../terminal/format.js')
+const { CHARACTERS } = require('@org/cpu-prof/own-packages').budget
+const { printable } = require('@org/cpu-prof/own-packages').format
 
 /** Characters of a name, a path or a line: a recording can hold longer ones than anybody reads. */
 const MAX_TEXT = 300

@@ -2,8 +2,8 @@
 
 // Shows the code of the hottest lines, as far as it is in files of the project.
 
-const { formatTime } = require('../terminal/format.js')
-const { excerptLines, excerptsOf } = require('../report/code.js')
+const { formatTime } = require('@org/cpu-prof/own-packages').format
+const { excerptLines, excerptsOf } = require('@org/cpu-prof/own-packages').code
 
 /**
  * Returns a list for each excerpt, and why others are missing.

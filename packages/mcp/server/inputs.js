@@ -2,14 +2,14 @@
 
 // The arguments that several tools have, as schemas.
 
-const { isLabel } = require('../../lib/offline.js')
+const { isLabel } = require('@org/cpu-prof/own-packages').offline
 
 /** Longest text of an argument, in characters. */
 const MAX_TEXT = 4096
 /** The size of an answer, in tokens: of three characters, as those of `report --budget`. */
 const TOKENS = { least: 500, usual: 2000, most: 20_000 }
 
-/** @typedef {any} Z zod, which the SDK brings */
+/** @typedef {typeof import('zod').z} Z */
 
 /** @param {Z} z */
 const text = (z) => z.string().min(1).max(MAX_TEXT)

@@ -2,15 +2,16 @@
 
 // Reads a report for a tool, and puts what all answers begin with into words.
 
-const { report } = require('../../lib/offline.js')
-const { formatShare, formatTime, openingOf } = require('../terminal/format.js')
-const { HOTTEST, inFlightTexts } = require('../report/labels.js')
-const { chainText, statesOf, summary } = require('../report/summary.js')
-const { costTables, countThreads, isMain, threadRows } = require('../report/tables.js')
+const { report } = require('@org/cpu-prof/own-packages').offline
+const { formatShare, formatTime, openingOf } = require('@org/cpu-prof/own-packages').format
+const { HOTTEST, inFlightTexts } = require('@org/cpu-prof/own-packages').labels
+const { chainText, statesOf, summary } = require('@org/cpu-prof/own-packages').summary
+const { costTables, countThreads, isMain, threadRows } =
+  require('@org/cpu-prof/own-packages').tables
 const { selectionOf } = require('./inputs.js')
 
-/** @typedef {import('../../index.js').Report} Report */
-/** @typedef {import('../../index.js').ReportOptions} ReportOptions */
+/** @typedef {import('@org/cpu-prof').Report} Report */
+/** @typedef {import('@org/cpu-prof').ReportOptions} ReportOptions */
 /** @typedef {ReturnType<typeof import('./root.js').openRoot>} Root */
 /**
  * @typedef {object} Overview
@@ -64,7 +65,7 @@ function problemsOf({ failed, repaired, notes }) {
 
 /**
  * Returns tables of costs as lists.
- * @param {Report} report @param {import('../report/tables.js').By | undefined} by @param {Root} root @param {number} top
+ * @param {Report} report @param {import('@org/cpu-prof/own-packages').By | undefined} by @param {Root} root @param {number} top
  * @returns {import('./answer.js').List[]}
  */
 function costLists(report, by, root, top) {
@@ -75,12 +76,12 @@ function costLists(report, by, root, top) {
   }))
 }
 
-/** @param {import('../report/tables.js').CostTable} table */
+/** @param {import('@org/cpu-prof/own-packages').CostTable} table */
 function titleOf({ title, heads: [, ...others], whole }) {
   return `${title} (% of ${formatTime(whole.ms)} of ${whole.name}; in brackets: ${others.join(', ')})`
 }
 
-/** @param {import('../report/tables.js').CostTable} table */
+/** @param {import('@org/cpu-prof/own-packages').CostTable} table */
 function rowsOf({ heads: [first, ...heads], whole, rows }) {
   return rows.map(({ name, place, ms, others }) => {
     const share = formatShare(ms, whole.ms)
@@ -92,7 +93,7 @@ function rowsOf({ heads: [first, ...heads], whole, rows }) {
   })
 }
 
-/** Returns the name of a table in structured content: `functionsBySelf`. @param {import('../report/tables.js').CostTable} table */
+/** Returns the name of a table in structured content: `functionsBySelf`. @param {import('@org/cpu-prof/own-packages').CostTable} table */
 function keyOf({ names: [kind, place], heads: [time] }) {
   // A program names the keys of its labels.
   if (place === HOTTEST) return 'labels'

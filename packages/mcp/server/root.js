@@ -4,13 +4,13 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { loadTools } = require('../../lib/addon.js')
-const { runsIn } = require('../../lib/offline.js')
-const { RUNS } = require('../../lib/settings.js')
-const { isBelow, placeOf } = require('../report/code-file.js')
-const { headersOf } = require('../run/prepare/recordings-dir.js')
-const { IS_WINDOWS } = require('../system/index.js')
-const { isWindowsPath, withSlashes } = require('../terminal/path-text.js')
+const { loadTools } = require('@org/cpu-prof/own-packages').addon
+const { runsIn } = require('@org/cpu-prof/own-packages').offline
+const { RUNS } = require('@org/cpu-prof/own-packages').settings
+const { isBelow, placeOf } = require('@org/cpu-prof/own-packages').codeFile
+const { headersOf } = require('@org/cpu-prof/own-packages').recordingsDir
+const { IS_WINDOWS } = require('@org/cpu-prof/own-packages').system
+const { isWindowsPath, withSlashes } = require('@org/cpu-prof/own-packages').pathText
 
 /** An error whose text is for the agent. */
 class Refusal extends Error {}

@@ -6,8 +6,8 @@ const { spawn } = require('node:child_process')
 const { once } = require('node:events')
 const { Client } = require('@modelcontextprotocol/sdk/client/index.js')
 const { StdioClientTransport } = require('@modelcontextprotocol/sdk/client/stdio.js')
-const { BIN } = require('./cli.js')
-const { cleanEnv } = require('./files.js')
+const { BIN } = require('../../../../__test__/helpers/cli.js')
+const { cleanEnv } = require('../../../../__test__/helpers/files.js')
 
 /** @typedef {{ text: string, data: any, isError: boolean }} Answer */
 

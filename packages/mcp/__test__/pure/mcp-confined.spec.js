@@ -7,11 +7,11 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { report } = require('../../index.js')
-const { temporaryDirectory } = require('../helpers/files.js')
+const { report } = require('../../../../index.js')
+const { temporaryDirectory } = require('../../../../__test__/helpers/files.js')
 const { connect } = require('../helpers/mcp.js')
-const { messages, pattern } = require('../helpers/messages.js')
-const { recording, writeTrace } = require('../helpers/written.js')
+const { messages, pattern } = require('../../../../__test__/helpers/messages.js')
+const { recording, writeTrace } = require('../../../../__test__/helpers/written.js')
 
 const SECRET = 'function secret() { return 1 } // the secret'
 /** Control characters, and those that change the direction of text; line ends are ours. */

@@ -3,21 +3,19 @@
 // `cpu-prof mcp`: the answers of its tools about written recordings, their size, and the protocol.
 
 const assert = require('node:assert/strict')
-const { spawn } = require('node:child_process')
+const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { report } = require('../../index.js')
-const { cli } = require('../helpers/cli.js')
-const { FILTERS } = require('../../cli/mcp/inputs.js')
-const { cleanEnv, temporaryDirectory, PACKAGE } = require('../helpers/files.js')
+const { report } = require('../../../../index.js')
+const { cli } = require('../../../../__test__/helpers/cli.js')
+const { FILTERS } = require('../../server/inputs.js')
+const { cleanEnv, temporaryDirectory, PACKAGE } = require('../../../../__test__/helpers/files.js')
 const { connect, speak } = require('../helpers/mcp.js')
-const { messages, pattern } = require('../helpers/messages.js')
-const { NAME, TARGET, projectWith } = require('../helpers/packages.js')
-const { writeTrace } = require('../helpers/written.js')
+const { messages, pattern } = require('../../../../__test__/helpers/messages.js')
+const { writeTrace } = require('../../../../__test__/helpers/written.js')
 
-const SDK = '@modelcontextprotocol/sdk'
-const TOOLS = require('../../cli/mcp/tools/index.js').map(({ name }) => name)
+const TOOLS = require('../../server/tools/index.js').map(({ name }) => name)
 /** Characters of a token, as those of `report --budget`. */
 const CHARACTERS = 3
 const CODE =
@@ -296,46 +294,15 @@ test('the server ends with its client', async (t) => {
   assert.deepEqual(await ended, { code: 0, signal: null })
 })
 
-test('only this command needs the SDK, and says how to install it', async () => {
-  for (const [lockFile, command] of [
-    [undefined, 'npm install --save-dev'],
-    ['pnpm-lock.yaml', 'pnpm add --save-dev'],
-    ['yarn.lock', 'yarn add --dev'],
-    ['bun.lock', 'bun add --dev'],
-  ]) {
-    const project = projectWith([TARGET])
-    if (lockFile !== undefined) fs.writeFileSync(path.join(project, lockFile), '')
-    const bin = path.join(project, 'node_modules', NAME, 'bin', 'cpu-prof.js')
-    const { code, stdout, stderr } = await runNode([bin, 'mcp'], project)
-    assert.deepEqual([code, stdout], [1, ''])
-    const said = `is not installed; run: ${command} ${SDK}@1\n`
-    assert.ok(stderr.includes(said) && stderr.trim().split('\n').length === 1, stderr)
-    const help = await runNode([bin, 'mcp', '--help'], project)
-    assert.deepEqual([help.code, help.stderr], [0, ''])
-  }
-})
-
-test('an SDK that is too old is refused', async () => {
-  const project = projectWith([TARGET])
-  const server = path.join(project, 'node_modules', SDK, 'server', 'mcp.js')
-  fs.mkdirSync(path.dirname(server), { recursive: true })
-  fs.writeFileSync(server, 'exports.McpServer = class {}\n')
-  const bin = path.join(project, 'node_modules', NAME, 'bin', 'cpu-prof.js')
-  const { code, stderr } = await runNode([bin, 'mcp'], project)
-  assert.equal(code, 1)
-  assert.match(stderr, /is too old; run: npm install/)
-})
-
-test('the SDK of the project serves a package that is installed elsewhere', async () => {
-  const [elsewhere, project] = [projectWith([TARGET]), temporaryDirectory()]
-  const modules = path.join(project, 'node_modules', '@modelcontextprotocol')
-  fs.mkdirSync(modules, { recursive: true })
-  const own = path.dirname(require.resolve(`${SDK}/server/mcp.js`)).split(SDK)[0]
-  fs.symlinkSync(path.join(own, SDK), path.join(modules, 'sdk'))
-  const bin = path.join(elsewhere, 'node_modules', NAME, 'bin', 'cpu-prof.js')
+test('the program of the package is the same server', () => {
+  const bin = path.join(__dirname, '..', '..', 'bin', 'cpu-prof-mcp.js')
+  const run = (/** @type {string[]} */ ...args) =>
+    spawnSync(process.execPath, [bin, ...args], { env: cleanEnv(), encoding: 'utf8', input: '' })
   // Without a client, the server ends at once.
-  const { code, stderr } = await runNode([bin, 'mcp'], project)
-  assert.deepEqual([code, stderr], [0, ''])
+  const { status, stdout, stderr } = run('--root', '.')
+  assert.deepEqual([status, stdout, stderr], [0, '', ''])
+  assert.match(run('--help').stdout, /--root <folder>/)
+  assert.equal(run('--rot').status, 2)
 })
 
 test('a root that is no folder is refused', async () => {
@@ -345,19 +312,3 @@ test('a root that is no folder is refused', async () => {
     assert.match(stderr, /folder with --root/)
   }
 })
-
-/** Runs a script with an empty stdin. @param {string[]} args @param {string} cwd @returns {Promise<{ code: number | null, stdout: string, stderr: string }>} */
-function runNode(args, cwd) {
-  const env = Object.fromEntries(
-    Object.entries(cleanEnv()).filter(([name]) => !/^npm_/i.test(name)),
-  )
-  const child = spawn(process.execPath, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
-  const output = { stdout: '', stderr: '' }
-  child.stdout.on('data', (data) => {
-    output.stdout += data
-  })
-  child.stderr.on('data', (data) => {
-    output.stderr += data
-  })
-  return new Promise((resolve) => child.on('close', (code) => resolve({ code, ...output })))
-}

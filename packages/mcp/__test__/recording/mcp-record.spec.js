@@ -6,15 +6,15 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { PACKAGE, temporaryDirectory } = require('../helpers/files.js')
+const { PACKAGE, temporaryDirectory } = require('../../../../__test__/helpers/files.js')
 const { connect } = require('../helpers/mcp.js')
-const { messages, pattern } = require('../helpers/messages.js')
-const { until } = require('../helpers/until.js')
+const { messages, pattern } = require('../../../../__test__/helpers/messages.js')
+const { until } = require('../../../../__test__/helpers/until.js')
 
 /** A build with esbuild and a plugin of its own. */
 const BUILD = `
 const { build } = require('esbuild')
-const { slowPlugin } = require('./plugin.js')
+const { slowPlugin } = require('../../../../__test__/recording/plugin.js')
 build({ entryPoints: ['src/main.js'], bundle: true, write: false, plugins: [slowPlugin] })
 `
 /** By counts, so that it works equally much on a busy machine. */

@@ -6,11 +6,11 @@
 // ends stdin, or ends itself, to have the command ended.
 
 const path = require('node:path')
-const { newDirName } = require('../../run/prepare/output-dir.js')
-const { record } = require('../../run/record.js')
-const { recordRuns } = require('../../run/run.js')
-const { endAs } = require('../../run/watch/child.js')
-const { endWith } = require('../../terminal/output.js')
+const { newDirName } = require('@org/cpu-prof/own-packages').outputDir
+const { record } = require('@org/cpu-prof/own-packages').record
+const { recordRuns } = require('@org/cpu-prof/own-packages').run
+const { endAs } = require('@org/cpu-prof/own-packages').child
+const { endWith } = require('@org/cpu-prof/own-packages').output
 
 /** @param {string} runs the folder of all runs @param {number} repeat @param {string[]} command */
 async function main(runs, repeat, command) {
@@ -18,7 +18,7 @@ async function main(runs, repeat, command) {
   process.stderr.write(`${folder}\n`)
   const stop = new AbortController()
   process.stdin.on('end', () => stop.abort()).resume()
-  /** @type {import('../../run/run.js').Options} */
+  /** @type {import('@org/cpu-prof/own-packages').RunOptions} */
   const options = { merge: true, sourceMaps: true, stdio: ['ignore', 1, 1], stop: stop.signal }
   if (repeat === 1) {
     const ending = await record(command, { ...options, brief: true, finalDir: folder })

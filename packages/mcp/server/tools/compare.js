@@ -2,12 +2,12 @@
 
 // The tool `compare`: what has become slower or faster.
 
-const { allRunsOf, compare } = require('../../../lib/offline.js')
-const { cellsOf, noiseOf, tablesOf, verdict } = require('../../compare/rows.js')
+const { allRunsOf, compare } = require('@org/cpu-prof/own-packages').offline
+const { cellsOf, noiseOf, tablesOf, verdict } = require('@org/cpu-prof/own-packages').compareRows
 const { filters, selectionOf, text, top } = require('../inputs.js')
 const { problemsOf } = require('../overview.js')
 
-/** @typedef {import('../../../index.js').ComparedRow} Row */
+/** @typedef {import('@org/cpu-prof').ComparedRow} Row */
 
 /** @type {import('./index.js').Tool} */
 module.exports = {

@@ -2,8 +2,8 @@
 
 // The tool `function`: one function with its callers, callees, lines, processes and code.
 
-const { formatPlace, formatShare, formatTime } = require('../../terminal/format.js')
-const { workMs } = require('../../report/tables.js')
+const { formatPlace, formatShare, formatTime } = require('@org/cpu-prof/own-packages').format
+const { workMs } = require('@org/cpu-prof/own-packages').tables
 const { codeOf } = require('../code.js')
 const { filters, run, text, top } = require('../inputs.js')
 const { readRun } = require('../overview.js')
@@ -72,7 +72,7 @@ module.exports = {
 }
 
 /**
- * @param {string} key @param {string} title @param {import('../../../index.js').ReportCall[]} calls
+ * @param {string} key @param {string} title @param {import('@org/cpu-prof').ReportCall[]} calls
  * @param {number} whole @param {import('../overview.js').Root} root @param {number} top @returns {List}
  */
 function callList(key, title, calls, whole, root, top) {
@@ -88,7 +88,7 @@ function callList(key, title, calls, whole, root, top) {
   return { key, title, rows }
 }
 
-/** @param {import('../../../index.js').ReportLine[]} lines @param {import('../overview.js').Root} root @param {number} top @returns {List} */
+/** @param {import('@org/cpu-prof').ReportLine[]} lines @param {import('../overview.js').Root} root @param {number} top @returns {List} */
 function lineList(lines, root, top) {
   const known = lines.filter(({ line }) => line > 0).slice(0, top)
   const rows = known.map((line) => {
@@ -98,7 +98,7 @@ function lineList(lines, root, top) {
   return { key: 'lines', title: 'lines, by self time', rows }
 }
 
-/** @param {import('../../../index.js').ReportDetail} detail @param {number} top @returns {List} */
+/** @param {import('@org/cpu-prof').ReportDetail} detail @param {number} top @returns {List} */
 function processList({ processes }, top) {
   const rows = processes.slice(0, top).map(({ pid, name, totalMs, selfMs }) => ({
     text: `${formatTime(totalMs)}  ${name} (${pid})`,

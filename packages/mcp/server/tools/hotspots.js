@@ -2,11 +2,11 @@
 
 // The tool `hotspots`: where the time of a run went.
 
-const { formatPath, formatShare, formatTime } = require('../../terminal/format.js')
+const { formatPath, formatShare, formatTime } = require('@org/cpu-prof/own-packages').format
 const { filters, run, top } = require('../inputs.js')
 const { costLists, readRun, threadList } = require('../overview.js')
 
-/** @type {import('../../report/tables.js').By[]} */
+/** @type {import('@org/cpu-prof/own-packages').By[]} */
 const BY = ['function', 'line', 'file', 'package', 'owner', 'label', 'script', 'import', 'thread']
 
 /** @type {import('./index.js').Tool} */
@@ -43,7 +43,7 @@ module.exports = {
 
 /**
  * Returns the tables of a kind. Functions by total time are without Node's own, which call everything.
- * @param {import('../../report/tables.js').By | undefined} by @param {import('../overview.js').Report} report
+ * @param {import('@org/cpu-prof/own-packages').By | undefined} by @param {import('../overview.js').Report} report
  * @param {import('../overview.js').Root} root @param {number} top
  */
 function costsBy(by, report, root, top) {
@@ -71,5 +71,5 @@ function importList({ imports = [] }, root, top) {
   }
 }
 
-/** @param {import('../../../index.js').ReportImport[]} imports @returns {import('../../../index.js').ReportImport[]} */
+/** @param {import('@org/cpu-prof').ReportImport[]} imports @returns {import('@org/cpu-prof').ReportImport[]} */
 const listAll = (imports) => imports.flatMap((each) => [each, ...listAll(each.children)])

@@ -2,7 +2,7 @@
 
 // The tool `record`: runs a command, and says where its time went.
 
-const { formatTime } = require('../../terminal/format.js')
+const { formatTime } = require('@org/cpu-prof/own-packages').format
 const { costLists, readRun, threadList } = require('../overview.js')
 const { text } = require('../inputs.js')
 const { Refusal } = require('../root.js')

@@ -4,9 +4,9 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { isDefect } = require('../../../lib/errors/defect.js')
-const { messageOf } = require('../../terminal/error-text.js')
-const { formatCount, formatTime } = require('../../terminal/format.js')
+const { isDefect } = require('@org/cpu-prof/own-packages').defect
+const { messageOf } = require('@org/cpu-prof/own-packages').errorText
+const { formatCount, formatTime } = require('@org/cpu-prof/own-packages').format
 const { readRun } = require('../overview.js')
 const { Refusal } = require('../root.js')
 

@@ -2,8 +2,8 @@
 
 // The tool `stalls`: when event loops stood still.
 
-const { formatPlace, formatTime } = require('../../terminal/format.js')
-const { BUILT_IN } = require('../../report/tables.js')
+const { formatPlace, formatTime } = require('@org/cpu-prof/own-packages').format
+const { BUILT_IN } = require('@org/cpu-prof/own-packages').tables
 const { filters, run, top } = require('../inputs.js')
 const { readRun } = require('../overview.js')
 
@@ -43,7 +43,7 @@ module.exports = {
   },
 }
 
-/** @param {import('../../../index.js').ReportStall} stall @param {import('../overview.js').Root} root */
+/** @param {import('@org/cpu-prof').ReportStall} stall @param {import('../overview.js').Root} root */
 function rowOf({ process, pid, thread, startMs, durationMs, stack }, root) {
   const code = stack.filter((frame) => !BUILT_IN.has(frame.package))
   const frames = (code.length > 0 ? code : stack)
