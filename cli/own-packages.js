@@ -1,12 +1,13 @@
 'use strict'
 
-// What the packages that are released with this one may use of it, by file. It is not for users, and changes at any time.
+// What the packages that are released with this one may use of it. It is not for users, and changes at any time.
 
 /** @typedef {import('./report/tables.js').By} By */
 /** @typedef {import('./report/tables.js').CostTable} CostTable */
+/** @typedef {import('./run/after/collect.js').Run} EndedRun */
 /** @typedef {import('./run/run.js').Options} RunOptions */
 
-/** Each file is loaded when it is first used. */
+/** The files, each of which is loaded when it is first used. */
 module.exports = {
   get addon() {
     return require('../lib/addon.js')
@@ -17,14 +18,29 @@ module.exports = {
   get child() {
     return require('./run/watch/child.js')
   },
+  get cleanup() {
+    return require('./terminal/cleanup.js')
+  },
   get code() {
     return require('./report/code.js')
   },
   get codeFile() {
     return require('./report/code-file.js')
   },
+  get commander() {
+    return require('commander')
+  },
+  get compareMarkdown() {
+    return require('./compare/markdown.js')
+  },
   get compareRows() {
     return require('./compare/rows.js')
+  },
+  get compareRules() {
+    return require('../lib/compare-rules.js')
+  },
+  get compareText() {
+    return require('./compare/text.js')
   },
   get defect() {
     return require('../lib/errors/defect.js')
@@ -32,8 +48,17 @@ module.exports = {
   get errorText() {
     return require('./terminal/error-text.js')
   },
+  get exitCodes() {
+    return require('./exit-codes.js')
+  },
   get format() {
     return require('./terminal/format.js')
+  },
+  get html() {
+    return require('./report/html.js')
+  },
+  get input() {
+    return require('./terminal/input.js')
   },
   get labels() {
     return require('./report/labels.js')
@@ -41,14 +66,23 @@ module.exports = {
   get main() {
     return require('./main.js')
   },
+  get markdownText() {
+    return require('./terminal/markdown-text.js')
+  },
   get offline() {
     return require('../lib/offline.js')
+  },
+  get options() {
+    return require('./options.js')
   },
   get output() {
     return require('./terminal/output.js')
   },
   get outputDir() {
     return require('./run/prepare/output-dir.js')
+  },
+  get packageManager() {
+    return require('../lib/addon/package-manager.js')
   },
   get packages() {
     return require('../lib/packages.js')
@@ -65,8 +99,14 @@ module.exports = {
   get run() {
     return require('./run/run.js')
   },
+  get searchAddon() {
+    return require('../lib/search-addon.js')
+  },
   get settings() {
     return require('../lib/settings.js')
+  },
+  get shell() {
+    return require('./terminal/shell.js')
   },
   get summary() {
     return require('./report/summary.js')
@@ -76,5 +116,14 @@ module.exports = {
   },
   get tables() {
     return require('./report/tables.js')
+  },
+  get units() {
+    return require('./terminal/units.js')
+  },
+  get width() {
+    return require('./terminal/width.js')
+  },
+  get wrongUsage() {
+    return require('../lib/errors/wrong-usage.js')
   },
 }

@@ -149,47 +149,6 @@ function pageData(inputs, options) {
 }
 
 /**
- * @typedef {object} LakeFacts what the user knows about a run; what is missing is not known
- * @property {string} repo `owner/name`
- * @property {string} [commit] hash
- * @property {number} [commitSeq] count of commits up to this one
- * @property {string} [branch]
- * @property {string} [job]
- * @property {string} [host]
- * @property {string} [node] version; default: that of the recordings
- * @property {string} [root] of the repository, where the run was recorded: files are named from there
- */
-
-/**
- * @typedef {object} LakeTables the tables of a run
- * @property {string} stem name of the run's files in a lake
- * @property {string} runId
- * @property {string} date of the start, UTC
- * @property {string} startedAt ISO 8601, UTC
- * @property {number} functions count
- * @property {number} samples count
- * @property {number} durationMs
- * @property {number} bytes size of all tables
- * @property {string[]} repaired
- * @property {{ file: string, reason: string }[]} failed
- * @property {string[]} notes
- */
-
-/**
- * Writes the tables of a run for a lake into a folder.
- * @param {string | string[]} inputs @param {LakeFacts} facts @param {string} folder that exists
- * @param {import('../index.js').ReportOptions} [options] a selection, and `sourcesIn`
- * @returns {Promise<LakeTables>}
- */
-async function lakeTables(inputs, facts, folder, options = {}) {
-  const paths = checkInputs(inputs)
-  const allowed = { sourcesIn: FOLDER, ...SELECTION }
-  const selection = selectionOf(checkOptions(options, allowed, 'lakeTables()'))
-  const json = JSON.stringify(facts)
-  return parseResult(() => loadTools().cpuProfLakeTables(paths, json, folder, selection))
-}
-
-/**
  * @param {string | string[]} inputs @param {string} output
  * @param {import('../index.js').ConvertOptions} [options]
  */
@@ -330,7 +289,7 @@ async function callAddon(work) {
 }
 
 module.exports = {
-  ...{ merge, report, pageData, lakeTables, convert, check },
+  ...{ merge, report, pageData, convert, check },
   ...{ compare, comparePageData, findChanges },
   ...{ runsIn, allRunsOf, callAddon, selectionOf, isLabel, labelKeyOf },
 }

@@ -167,12 +167,18 @@ function record(addon, loadThread) {
     return reason === undefined ? 'the package was removed' : reason
   }
   const follow = () => withThread(({ follow }) => follow(addon))
+  preparePush(addon)
   // While V8 records, a file takes twice as long to load.
   if (process.env.CPU_PROF_START === undefined) withThread(() => {})
   if (!addon.cpuProfRecord(thread, argv, startInspector, follow)) return false
   if (addon.cpuProfIsRecording()) withThread(({ addEvents }) => addEvents(addon))
   if (thread.threadId !== 0) nameWorker(addon, argv, length)
   return true
+}
+
+/** Lets a process that sends its own profiles do so. @param {any} addon */
+function preparePush(addon) {
+  if (process.env.CPU_PROF_PUSH) require('./preload/push.js').givePushLibrary(addon)
 }
 
 /** Returns the facts about the calling thread that only JavaScript knows. @param {any} addon */
@@ -223,4 +229,5 @@ module.exports = {
   VERSION,
   UNUSABLE,
   describeThread,
+  preparePush,
 }

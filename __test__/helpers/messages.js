@@ -61,18 +61,18 @@ const messages = {
   ofAnotherUser: 'belongs to another user',
   asThatUser: 'run this as that user',
 
-  // cli/fleet/
+  // packages/fleet/base/
   noLake: 'no lake is named',
   commitUnknown: 'the commit is not known: trend --by commit and blame need it (--commit)',
 
-  // cli/compare/compare.js and cli/lake/compare.js
+  // cli/compare/compare.js and packages/fleet/lake/compare.js
   slower: 'slower than allowed',
 
-  // cli/lake/
+  // packages/fleet/lake/ and packages/fleet/after-run.js
   noneChosen: 'no run of the lake is chosen',
   notAdded: 'not added to the lake',
 
-  // cli/options.js and cli/commands/push.js
+  // cli/options.js and packages/fleet/commands/push.js
   useLength: 'Use a length such as 10s',
   keyAndValue: 'Use a key and a value',
 

@@ -213,15 +213,19 @@ test('the command is that of the package manager in use', () => {
 
 test('a clone is told to build', () => {
   const { explain, explainVersion } = require('../../lib/addon/missing.js')
-  const missing = explain('cpu-prof', TARGET, { code: 'MODULE_NOT_FOUND' })
+  const { OWN } = require('../../lib/search-addon.js')
+  const missing = explain('cpu-prof', TARGET, OWN, { code: 'MODULE_NOT_FOUND' })
   assert.equal(
     missing,
     `the addon ${fileName('cpu-prof', TARGET)} ${messages.notBuilt} (needs Rust)`,
   )
-  const refused = explain('cpu-prof', TARGET, { code: 'ERR_DLOPEN_FAILED', message: 'too short' })
+  const refused = explain('cpu-prof', TARGET, OWN, {
+    code: 'ERR_DLOPEN_FAILED',
+    message: 'too short',
+  })
   assert.match(String(refused), /build it again: npm run build$/)
   const version = 'this is version 2.0.0, and the addon is 1.0.0: npm run build'
-  assert.equal(explainVersion(TARGET, '2.0.0', '1.0.0'), version)
+  assert.equal(explainVersion(TARGET, '2.0.0', OWN, '1.0.0'), version)
 })
 
 for (const words of [

@@ -17,7 +17,7 @@ const PAGE = 'cli/page'
 const PAGE_MAY_REQUIRE = ['cli/terminal/path-text.js', 'cli/terminal/units.js']
 /** The options and help of all commands. They are loaded for each command, so they load little. */
 const COMMANDS = 'cli/commands'
-const COMMANDS_MAY_LOAD = ['cli/options.js', 'lib/settings.js']
+const COMMANDS_MAY_LOAD = ['cli/options.js', 'lib/packages.js', 'lib/settings.js']
 const PARSER = 'commander'
 /** What depends on the system, of all that the command line runs. */
 const SYSTEM = 'cli/system'
@@ -245,6 +245,7 @@ function tree(changes = {}) {
     'register.js': "require('./lib/a.js')\n",
     'lib/a.js': "const fs = require('node:fs')\n",
     'lib/b.js': "const library = require('library')\nconst a = require('./a.js')\n",
+    'lib/packages.js': 'f()\n',
     'lib/settings.js': 'f()\n',
     'cli/main.js': "const library = require('library')\nconst index = require('../index.js')\n",
     'cli/options.js': "require('commander')\n",

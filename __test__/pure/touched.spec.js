@@ -7,12 +7,13 @@ const test = require('node:test')
 const { requiresOf } = require('../../scripts/code/units.js')
 const { cratesOf, exportsOf } = require('../../scripts/code/rust.js')
 const { touchedTests } = require('../../scripts/code/rust-tests.js')
+const { pathOf } = require('../../scripts/specs/files.js')
 const { readSources, sourcesOf, touchedBy } = require('../../scripts/specs/touched.js')
 
 const SOURCES = readSources()
 const FILES = [...SOURCES.graph.files]
-const SHIPPED = /^((bin|cli|lib)\/|(index|register)\.js$)/
-const COMMANDS = 'cli/commands/'
+const SHIPPED = /^((bin\/|cli\/|lib\/|packages\/[\w-]+\/(?!__test__))|(index|register)\.js$)/
+const COMMANDS = /^cli\/commands\/|^packages\/[\w-]+\/(command\.js|commands\/)/
 /** Crates that use each other as ours do. */
 const CRATES = [
   { name: 'core', folder: 'src/core', uses: [] },
@@ -45,13 +46,13 @@ function needed(file, isEntered = () => true) {
 
 /** The commands by the texts that start them, with the files that each needs alone. @type {[string, Set<string>][]} */
 const STARTED = [...REQUIRES.keys()]
-  .filter((file) => file.startsWith(COMMANDS))
+  .filter((file) => COMMANDS.test(file))
   .flatMap((file) =>
     [...SOURCES.read(file).matchAll(/\.command\('([\w-]+)/g)].map(
       ([, name]) =>
         /** @type {[string, Set<string>]} */ ([
           name,
-          needed(file, (other) => other === file || !other.startsWith(COMMANDS)),
+          needed(file, (other) => other === file || !COMMANDS.test(other)),
         ]),
     ),
   )
@@ -64,17 +65,17 @@ test('each file that ships touches a spec that requires it, or starts the comman
     const selected = specsOf(file)
     const names = STARTED.filter(([, files]) => files.has(file)).map(([name]) => name)
     const isNaming = (/** @type {string} */ spec) =>
-      names.some((name) => SOURCES.read(`__test__/${spec}`).includes(`'${name}'`))
-    const isRequiring = (/** @type {string} */ spec) => needed(`__test__/${spec}`).has(file)
+      names.some((name) => SOURCES.read(pathOf(spec)).includes(`'${name}'`))
+    const isRequiring = (/** @type {string} */ spec) => needed(pathOf(spec)).has(file)
     const isStarting = (/** @type {string} */ spec) =>
-      /cli|remote|PACKAGE/.test(SOURCES.read(`__test__/${spec}`))
+      /cli|remote|PACKAGE/.test(SOURCES.read(pathOf(spec)))
     const found = selected.filter(
       (spec) => isRequiring(spec) || (isStarting(spec) && (isNaming(spec) || names.length === 0)),
     )
     assert.ok(found.length > 0, `${file}: ${names.join()}: ${selected.join()}`)
     // A spec that requires the very file is never left out.
     for (const spec of specs) {
-      if (REQUIRES.get(`__test__/${spec}`)?.includes(file) && file !== 'index.js') {
+      if (REQUIRES.get(pathOf(spec))?.includes(file) && file !== 'index.js') {
         assert.ok(selected.includes(spec), `${file} touches ${spec}`)
       }
     }
@@ -85,10 +86,10 @@ test('each command touches the specs that start it', () => {
   for (const [name, files] of STARTED) {
     const [file] = files
     const selected = specsOf(file)
-    const before = /^cli\/commands\/lake\/(?!index)/.test(file) ? "'lake',\\s*" : ''
+    const before = /^packages\/fleet\/commands\/lake\/(?!index)/.test(file) ? "'lake',\\s*" : ''
     for (const spec of SOURCES.reached.keys()) {
       const isCalling = new RegExp(`\\bcli\\(\\[\\s*${before}'${name}'[,\\]]`)
-      if (isCalling.test(SOURCES.read(`__test__/${spec}`))) {
+      if (isCalling.test(SOURCES.read(pathOf(spec)))) {
         assert.ok(selected.includes(spec), `${file} touches ${spec}`)
       }
     }
@@ -97,9 +98,9 @@ test('each command touches the specs that start it', () => {
 
 test('rooms touch their own specs, and few others', () => {
   for (const [file, own, other] of [
-    ['cli/lake/blame.js', 'fleet/lake-blame.spec.js', 'pure/report.spec.js'],
-    ['cli/lake/sql.js', 'pure/lake-sql.spec.js', 'pure/merge.spec.js'],
-    ['cli/push/push.js', 'recording/push.spec.js', 'pure/report.spec.js'],
+    ['packages/fleet/lake/blame.js', 'fleet/lake-blame.spec.js', 'pure/report.spec.js'],
+    ['packages/fleet/lake/sql.js', 'pure/lake-sql.spec.js', 'pure/merge.spec.js'],
+    ['packages/fleet/push/push.js', 'recording/push.spec.js', 'pure/report.spec.js'],
     ['cli/system/linux.js', 'pure/system.spec.js', 'pure/report.spec.js'],
     ['cli/page/views/flame.js', 'pure/report-html.spec.js', 'pure/system.spec.js'],
     ['lib/labels/hooks.js', 'recording/labels.spec.js', 'pure/lock-file.spec.js'],

@@ -17,7 +17,7 @@ module.exports = [
   require('./processes/start.js'),
   require('./processes/stop.js'),
   require('./processes/status.js'),
-  require('./lake/index.js'),
-  require('./push.js'),
+  ofPackage('lake', 'fleet'),
+  ofPackage('push', 'fleet'),
   ofPackage('mcp', 'mcp'),
 ]

@@ -2,13 +2,13 @@
 
 // Adds a run to a lake at its end. Whatever goes wrong there is one line, and changes nothing else.
 
-const { formatPath, workingDirectory } = require('../../terminal/format.js')
-const { printError, printStatus } = require('../../terminal/output.js')
+const { formatPath, workingDirectory } = require('@org/cpu-prof/own-packages').format
+const { printError, printStatus } = require('@org/cpu-prof/own-packages').output
 
 /**
  * Adds the run, if a lake is named. Never throws.
  * @param {string[]} recordings files, which are still there
- * @param {import('./collect.js').Run} run
+ * @param {import('@org/cpu-prof/own-packages').EndedRun} run
  */
 async function addToLake(recordings, run) {
   const { lake, quiet, tellsLake = !quiet, sourceMaps, symbols, plannedMs, finalDir } = run
@@ -16,9 +16,9 @@ async function addToLake(recordings, run) {
   const cwd = workingDirectory()
   const name = formatPath(lake, cwd)
   try {
-    const { addRun } = require('../../fleet/add-run.js')
-    const { openStore } = require('../../fleet/store.js')
-    const { addedText } = require('../../fleet/text.js')
+    const { addRun } = require('./base/add-run.js')
+    const { openStore } = require('./base/store.js')
+    const { addedText } = require('./base/text.js')
     const circumstances = { recordedIn: cwd || undefined, cwd, knownMs: plannedMs }
     const adding = { given: {}, circumstances, selection: { sourceMaps, symbols } }
     const added = await addRun(openStore(lake), recordings, adding)

@@ -19,6 +19,9 @@ function define(program) {
 
 To add the server to Claude Code:
   claude mcp add cpu-prof -- npx @org/cpu-prof-mcp
+
+To serve another folder:
+  cpu-prof mcp --root packages/shop
 `,
     )
 }

@@ -9,9 +9,12 @@ const { ALL, LOADING, moduleOf } = require('./units.js')
 const SCRIPT = /\.[cm]?js$/
 const FIXTURES = '__test__/fixtures'
 /** Whose files a name alone means. */
-const NAMED = /^(__test__\/fixtures|docs|examples)\//
+const NAMED = /^((packages\/[\w-]+\/)?__test__\/fixtures|docs|examples)\//
 /** Each file here that defines a command is reached by those alone that name the command. */
-const COMMANDS = 'cli/commands/'
+const COMMANDS = /^cli\/commands\/|^packages\/[\w-]+\/(hook\.js|command\.js|commands\/)/
+/** What a package adds, and the same of any package. */
+const HOOK = /^packages\/[\w-]+\/hook\.js$/
+const ANY_HOOK = 'packages/*/hook.js'
 const PROGRAM = 'bin/cpu-prof.js'
 const PRELOAD = 'index.js'
 /** The place of the package's file for those who only require it: none of its units. */
@@ -23,7 +26,7 @@ const SHIPPED_PRELOADS = /(^|\s)--(require|import) $/
 const MESSAGES = '__test__/helpers/messages.js'
 /** What the program does itself for one command. */
 const OF_COMMAND = /^cli\/([\w-]+)\//
-const SHIPPED = /^(bin|cli|lib)\//
+const SHIPPED = /^(bin\/|cli\/|lib\/|packages\/[\w-]+\/(?!__test__))/
 
 /**
  * @typedef {import('./units.js').Unit} Unit
@@ -93,7 +96,7 @@ class Graph {
   /** Returns whether a place leads to another one as to a command. @param {Place} place @param {Place} next */
   isCommand(place, next) {
     if (place.file === PROGRAM) return OF_COMMAND.test(next.file)
-    const isBetween = next.file.startsWith(COMMANDS) && place.file.startsWith(COMMANDS)
+    const isBetween = COMMANDS.test(next.file) && COMMANDS.test(place.file)
     return isBetween && next.file !== place.file && this.namesOf(next.file).length > 0
   }
 
@@ -101,7 +104,7 @@ class Graph {
   namesOf(file) {
     const units = [...(this.modules.get(file)?.units.values() ?? [])]
     const [, name] = OF_COMMAND.exec(file) ?? []
-    return file.startsWith(COMMANDS) ? units.flatMap(({ commands }) => commands) : [name]
+    return COMMANDS.test(file) ? units.flatMap(({ commands }) => commands) : [name]
   }
 
   /**
@@ -152,6 +155,10 @@ class Graph {
 
   /** Returns where an export of a file stands. @param {string} file @param {string} name @returns {Place[]} */
   exported(file, name) {
+    if (file === ANY_HOOK) {
+      const hooks = [...this.modules.keys()].filter((each) => HOOK.test(each))
+      return hooks.flatMap((hook) => this.exported(hook, name))
+    }
     const module = this.modules.get(file)
     if (module === undefined) return this.at(file)
     const passed = () => module.passes.flatMap((target) => this.exported(target, name))

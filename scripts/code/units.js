@@ -3,6 +3,7 @@
 // Reads a JavaScript file as units: its functions and classes, and the code that runs when it is loaded.
 
 const path = require('node:path')
+const fs = require('node:fs')
 const ts = require('typescript')
 
 /**
@@ -34,6 +35,22 @@ const ALL = '*'
 /** A function of an addon. */
 const NATIVE = /^cpuProf[A-Z]/
 
+/** What the other packages take of this one: its functions, and files of it by name. */
+const MAIN = '@org/cpu-prof'
+const OWN_PACKAGES = `${MAIN}/own-packages`
+const OWN_FILE = 'cli/own-packages.js'
+/** The function that returns what another package adds, by the package's short name. */
+const HOOK = 'loadHook'
+
+/** The files by name. @type {Map<string, string>} */
+const OWN_FILES = new Map(
+  [
+    ...fs
+      .readFileSync(path.join(__dirname, '..', '..', OWN_FILE), 'utf8')
+      .matchAll(/get (\w+)\(\) \{\s+return require\('([^']+)'\)/g),
+  ].map(([, name, file]) => [name, resolvedText(OWN_FILE, file)]),
+)
+
 /** Parses a file. @param {string} file @param {string} source */
 const parse = (file, source) =>
   ts.createSourceFile(file, source, ts.ScriptTarget.ES2022, true, ts.ScriptKind.JS)
@@ -58,6 +75,7 @@ function requiresOf(file, source) {
 
 /** Returns what a node requires or imports; undefined if it does neither. @param {string} file @param {ts.Node} node */
 function targetOf(file, node) {
+  if (ts.isPropertyAccessExpression(node)) return ownFile(node) ?? hookOf(node)
   if (ts.isImportDeclaration(node)) return resolved(file, node.moduleSpecifier)
   if (!ts.isCallExpression(node)) return undefined
   const { expression } = node
@@ -70,7 +88,29 @@ function targetOf(file, node) {
 function resolved(file, name) {
   if (name === undefined || !ts.isStringLiteralLike(name)) return '(computed)'
   const { text } = name
+  return resolvedText(file, text)
+}
+
+/** @param {string} file @param {string} text */
+function resolvedText(file, text) {
+  if (text === MAIN) return 'index.js'
+  if (text === OWN_PACKAGES) return OWN_FILE
   return text.startsWith('.') ? path.posix.join(path.posix.dirname(file), text) : text
+}
+
+/** Returns the file that another package takes: `x` of `require('@org/cpu-prof/own-packages').x`. @param {ts.PropertyAccessExpression} node */
+function ownFile({ expression, name }) {
+  if (!ts.isCallExpression(expression)) return undefined
+  const [first] = expression.arguments
+  const isOwn = first && ts.isStringLiteralLike(first) && first.text === OWN_PACKAGES
+  return isOwn ? OWN_FILES.get(name.text) : undefined
+}
+
+/** Returns the file of what a package adds: of `loadHook('fleet').x`; with '*' that of any package. @param {ts.PropertyAccessExpression} node */
+function hookOf({ expression }) {
+  if (!ts.isCallExpression(expression) || expression.expression.getText() !== HOOK) return undefined
+  const [first] = expression.arguments
+  return `packages/${first && ts.isStringLiteralLike(first) ? first.text : ALL}/hook.js`
 }
 
 /** Reads a file. @param {string} file path from the root @param {string} source @returns {Module} */
@@ -149,6 +189,10 @@ function bindingsOf(file, root) {
   const visit = (node) => {
     if (ts.isVariableDeclaration(node) && node.initializer) {
       const { initializer } = node
+      if (ts.isPropertyAccessExpression(initializer)) {
+        const own = ownFile(initializer)
+        if (own !== undefined) return bind(node.name, own, initializer.expression)
+      }
       const inner = ts.isPropertyAccessExpression(initializer)
         ? initializer.expression
         : initializer
@@ -198,7 +242,7 @@ function readInto(file, part, unit, bindings, isShallow = false) {
   const visit = (node) => {
     if (isShallow && ts.isFunctionLike(node)) return
     const target = targetOf(file, node)
-    if (target !== undefined) unit.uses.push({ target, name: nameTaken(node) })
+    if (target !== undefined) unit.uses.push({ target, name: nameOfUse(node) })
     if (!isShallow && isText(node)) {
       unit.texts.push(node.text)
       for (const word of wordsIn(node)) unit.words.add(word)
@@ -244,6 +288,15 @@ function isMention(node) {
     return parent.initializer === node
   }
   return true
+}
+
+/** Returns the export that a require, or what stands for one, takes of its file. @param {ts.Node} node */
+function nameOfUse(node) {
+  if (ts.isPropertyAccessExpression(node) && hookOf(node) !== undefined) return node.name.text
+  const { parent } = node
+  const isOwn = ts.isPropertyAccessExpression(parent) && ownFile(parent) !== undefined
+  // The file that is taken by its name is a use of its own.
+  return isOwn ? LOADING : nameTaken(node)
 }
 
 /** Returns the export that an expression takes of a whole file: `f` in `file.f`; '*' if it takes all. @param {ts.Node} node */
@@ -293,8 +346,12 @@ function readExports(file, root, { units, exports, passes }, bindings, read) {
       )
       return
     }
+    addUnit(name, value)
+  }
+  /** @param {string} name @param {ts.Node} node */
+  const addUnit = (name, node) => {
     const unit = emptyUnit()
-    read(value, unit)
+    read(node, unit)
     units.set(`exports.${name}`, unit)
     exports.set(name, { target: '', name: `exports.${name}` })
   }
@@ -306,6 +363,7 @@ function readExports(file, root, { units, exports, passes }, bindings, read) {
     for (const property of value.properties) {
       if (ts.isShorthandPropertyAssignment(property)) add(property.name.text, property.name)
       else if (ts.isPropertyAssignment(property)) add(property.name.getText(), property.initializer)
+      else if (ts.isGetAccessor(property)) addUnit(property.name.getText(), property)
       else if (ts.isSpreadAssignment(property)) {
         const { expression } = property
         const binding = ts.isIdentifier(expression) ? bindings.get(expression.text) : undefined

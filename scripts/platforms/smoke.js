@@ -7,7 +7,7 @@ const assert = require('node:assert/strict')
 const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
-const { TABLES } = require('../../cli/lake/schema.js')
+const { TABLES } = require('../../packages/fleet/lake/schema.js')
 
 /** @typedef {import('./machines.js').Machine} Machine */
 /** @typedef {import('../targets.js').Target} Target */

@@ -9,11 +9,11 @@ const { Graph } = require('../code/graph.js')
 const { ROOT, listFiles } = require('../code/repository.js')
 const { cratesOf, exportedNames, exportsOf, readCrates } = require('../code/rust.js')
 
-const SPEC = /^__test__\/([\w-]+\/[\w-]+\.spec\.js)$/
+const SPEC = /^(?:packages\/[\w-]+\/)?__test__\/([\w-]+\/[\w-]+\.spec\.js)$/
 /** Specs of these kinds record, which every part of the recorder can change. */
 const RECORDING = /^(recording|stress)\//
 /** Files that every build, test or tool depends on. */
-const OF_ALL = /^[^/]+\.(json|toml|lock)$|^\.npmrc$|^\.ci\/run$/
+const OF_ALL = /^(packages\/[\w-]+\/)?[^/]+\.(json|toml|lock)$|^\.npmrc$|^\.ci\/run$/
 /** The fuzzers, which `cargo check` and `npm run test:nightly` look at, and the commit that `.ci/run` looks at. */
 const OF_FUZZERS = /^fuzz\/|^\.ci\/checked$/
 
@@ -41,8 +41,12 @@ function readSources() {
 /** @param {string[]} files @param {(file: string) => string} read @returns {Sources} */
 function sourcesOf(files, read) {
   const graph = new Graph(files, read)
-  const specs = files.flatMap((file) => SPEC.exec(file)?.[1] ?? []).sort()
-  const reached = new Map(specs.map((spec) => [spec, graph.reached(`__test__/${spec}`)]))
+  const specs = files.flatMap((file) => {
+    const [, spec] = SPEC.exec(file) ?? []
+    return spec === undefined ? [] : [{ spec, file }]
+  })
+  specs.sort((a, b) => (a.spec < b.spec ? -1 : 1))
+  const reached = new Map(specs.map(({ spec, file }) => [spec, graph.reached(file)]))
   return { graph, read, reached }
 }
 

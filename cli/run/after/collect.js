@@ -10,7 +10,6 @@ const { formatCount, formatPath, workingDirectory } = require('../../terminal/fo
 const { printError, printStatus, writeStderr, printProblems } = require('../../terminal/output.js')
 const { progress } = require('../../terminal/progress.js')
 const { createFolder } = require('../prepare/output-dir.js')
-const { addToLake } = require('./lake.js')
 const { moveFiles, removeFiles } = require('./recording-files.js')
 const {
   describeRecordings,
@@ -77,6 +76,14 @@ async function collectRun(all, run) {
   await writePage(recordings, cwd, run)
   await addToLake(recordings, run)
   removeMerged(recordings, complete, merged, run)
+}
+
+/** Adds the run to a lake, if one is named. Never throws. @param {string[]} recordings files @param {Run} run */
+async function addToLake(recordings, run) {
+  if (run.lake === undefined) return
+  const { loadHook } = require('../../../lib/packages.js')
+  // It was found before the command began.
+  await loadHook('fleet').afterRun(recordings, run)
 }
 
 /** Returns the files to merge: with both formats, each thread has a file of either kind. @param {Header[]} all */

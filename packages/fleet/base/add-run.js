@@ -2,18 +2,18 @@
 
 // Adds one run to an open lake: finds its facts, makes its tables, and gives them to the store.
 
-const { isDefect } = require('../../lib/errors/defect.js')
-const { lakeTables } = require('../../lib/offline.js')
+const { isDefect } = require('@org/cpu-prof/own-packages').defect
 const { findFacts } = require('./facts/facts.js')
 const { withFolder } = require('./folder.js')
+const { lakeTables } = require('./tables.js')
 
 /** @typedef {import('./store.js').Store} Store */
-/** @typedef {import('../../lib/offline.js').LakeTables} LakeTables */
+/** @typedef {import('./tables.js').LakeTables} LakeTables */
 /**
  * @typedef {object} Adding
  * @property {import('./facts/facts.js').GivenFacts} given what the user tells
  * @property {import('./facts/facts.js').Circumstances} circumstances
- * @property {import('../../index.js').Selection} [selection]
+ * @property {import('@org/cpu-prof').Selection} [selection]
  * @property {boolean} [replace] whether a run that is there with other contents is replaced
  * @property {ReplaceCompacted} [replaceCompacted] what replaces a run in a file of many runs
  *
@@ -23,7 +23,7 @@ const { withFolder } = require('./folder.js')
  *
  * @typedef {object} Added
  * @property {'added' | 'present' | 'replaced'} outcome
- * @property {import('../../lib/offline.js').LakeFacts} facts
+ * @property {import('./tables.js').LakeFacts} facts
  * @property {LakeTables} tables with the notes on the facts
  */
 

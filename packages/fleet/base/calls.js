@@ -2,8 +2,8 @@
 
 // Calls about lakes and servers of profiles, whose answers are JSON.
 
-const { errorOfCall } = require('../../lib/errors/defect.js')
-const { callAddon } = require('../../lib/offline.js')
+const { errorOfCall } = require('@org/cpu-prof/own-packages').defect
+const { callAddon } = require('@org/cpu-prof/own-packages').offline
 
 /** Opens what the addon keeps. @template T @param {() => T} open */
 function opened(open) {

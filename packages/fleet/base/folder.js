@@ -5,7 +5,7 @@
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const { withSignalCleanup } = require('../terminal/cleanup.js')
+const { withSignalCleanup } = require('@org/cpu-prof/own-packages').cleanup
 
 /**
  * Calls `work` with a folder that only this user can read, and that is removed afterwards, also if a signal

@@ -3,8 +3,8 @@
 // Finds the lake of a command: what the option names, or else the environment.
 
 const path = require('node:path')
-const { WrongUsage } = require('../../lib/errors/wrong-usage.js')
-const { variableOf } = require('../../lib/settings.js')
+const { WrongUsage } = require('@org/cpu-prof/own-packages').wrongUsage
+const { variableOf } = require('@org/cpu-prof/own-packages').settings
 
 /** The environment variable that names the lake where no option does. */
 const VARIABLE = variableOf('lake')

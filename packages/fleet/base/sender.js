@@ -2,7 +2,7 @@
 
 // Sends profiles to Pyroscope or to a collector of OpenTelemetry. Their contents are not known here.
 
-const { loadTools } = require('../../lib/addon.js')
+const { loadFleet } = require('../addon.js')
 const { answerOf, opened } = require('./calls.js')
 
 /** The beginning of the names of all variables about the server. */
@@ -50,7 +50,7 @@ const PREFIX = 'CPU_PROF_PUSH'
  * @param {NodeJS.ProcessEnv} [env] @returns {Sender}
  */
 function openSender(url, options = {}, env = process.env) {
-  const addon = loadTools()
+  const addon = loadFleet()
   const open = () => addon.cpuProfPushOpen(url ?? null, JSON.stringify(options), variablesOf(env))
   const handle = opened(open)
   // Offers run on threads of a pool, which would change their order.

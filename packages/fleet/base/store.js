@@ -5,7 +5,7 @@
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const { loadTools } = require('../../lib/addon.js')
+const { loadFleet } = require('../addon.js')
 const { answerOf, opened } = require('./calls.js')
 
 /**
@@ -57,7 +57,7 @@ const { answerOf, opened } = require('./calls.js')
  * @param {string} lake @param {NodeJS.ProcessEnv} [env] has the variables AWS_… @returns {Store}
  */
 function openStore(lake, env = process.env) {
-  const addon = loadTools()
+  const addon = loadFleet()
   const address = lake.includes('://') ? lake : path.resolve(lake)
   const variables = Object.entries(env).filter(([name]) => name.startsWith('AWS_'))
   const handle = opened(() => addon.cpuProfLakeOpen(address, Object.fromEntries(variables)))

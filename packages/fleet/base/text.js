@@ -2,7 +2,7 @@
 
 // The sentences about runs that were added to a lake.
 
-const { formatBytes, formatCount } = require('../terminal/format.js')
+const { formatBytes, formatCount } = require('@org/cpu-prof/own-packages').format
 
 /** Digits of a commit that are shown. */
 const SHORT = 12

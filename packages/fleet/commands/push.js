@@ -2,8 +2,9 @@
 
 // The command `cpu-prof push`: its options and its help.
 
-const { InvalidArgumentError, Option } = require('commander')
-const { INPUTS, addFilters, addLength, examples, quietOption } = require('../options.js')
+const { InvalidArgumentError, Option } = require('@org/cpu-prof/own-packages').commander
+const { INPUTS, addFilters, addLength, examples, quietOption } =
+  require('@org/cpu-prof/own-packages').options
 
 /** The longest slice: a timer of Node takes no more than 24 days. */
 const LONGEST = '24d'

@@ -3,15 +3,16 @@
 // `cpu-prof lake add`: adds runs to a lake.
 
 const fs = require('node:fs')
-const { report } = require('../../index.js')
-const { loadTools } = require('../../lib/addon.js')
-const { allRunsOf } = require('../../lib/offline.js')
-const { formatPath, jsonText, printable, workingDirectory } = require('../terminal/format.js')
-const { withInputs } = require('../terminal/input.js')
-const { failWith, printProblems, printResult } = require('../terminal/output.js')
-const { StoreError, addRun } = require('../fleet/add-run.js')
-const { neededLake } = require('../fleet/lake-of.js')
-const { addedText } = require('../fleet/text.js')
+const { report } = require('@org/cpu-prof')
+const { loadTools } = require('@org/cpu-prof/own-packages').addon
+const { allRunsOf } = require('@org/cpu-prof/own-packages').offline
+const { formatPath, jsonText, printable, workingDirectory } =
+  require('@org/cpu-prof/own-packages').format
+const { withInputs } = require('@org/cpu-prof/own-packages').input
+const { failWith, printProblems, printResult } = require('@org/cpu-prof/own-packages').output
+const { StoreError, addRun } = require('../base/add-run.js')
+const { neededLake } = require('../base/lake-of.js')
+const { addedText } = require('../base/text.js')
 
 /**
  * @typedef {object} OwnOptions
@@ -20,7 +21,7 @@ const { addedText } = require('../fleet/text.js')
  * @property {boolean} [json]
  * @property {boolean} [quiet]
  *
- * @typedef {OwnOptions & import('../fleet/facts/facts.js').GivenFacts & Record<string, any>} Options
+ * @typedef {OwnOptions & import('../base/facts/facts.js').GivenFacts & Record<string, any>} Options
  */
 
 /** @param {string[]} inputs each a run, or a folder of runs @param {Options} options */
@@ -31,7 +32,7 @@ async function add(inputs, options) {
   let store
   try {
     lake = neededLake(to, '--to')
-    store = require('../fleet/store.js').openStore(lake)
+    store = require('../base/store.js').openStore(lake)
   } catch (error) {
     return failWith(error)
   }
@@ -66,14 +67,14 @@ async function add(inputs, options) {
   if (json) printResult(jsonText(results))
 }
 
-/** Returns what a program gets to know about a run. @param {string} input @param {import('../fleet/add-run.js').Added} added */
+/** Returns what a program gets to know about a run. @param {string} input @param {import('../base/add-run.js').Added} added */
 function resultOf(input, { outcome, facts, tables }) {
   return { input, outcome, ...facts, ...tables }
 }
 
 /**
  * Returns where a run was recorded, and when its commit was there at the latest.
- * @param {string} run a path @param {import('../../index.js').Selection} selection
+ * @param {string} run a path @param {import('@org/cpu-prof').Selection} selection
  */
 async function recordedWhere(run, selection) {
   const processes = headersOf(run) ?? (await report(run, { top: 0, ...selection })).processes

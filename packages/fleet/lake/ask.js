@@ -2,11 +2,11 @@
 
 // Opens a lake for a question, and prints the answer, or why there is none.
 
-const { writePage } = require('../report/html.js')
-const { jsonText } = require('../terminal/format.js')
-const { failWith, isStdout, printResult } = require('../terminal/output.js')
-const { screen } = require('../terminal/width.js')
-const { VARIABLE, neededLake } = require('../fleet/lake-of.js')
+const { writePage } = require('@org/cpu-prof/own-packages').html
+const { jsonText } = require('@org/cpu-prof/own-packages').format
+const { failWith, isStdout, printResult } = require('@org/cpu-prof/own-packages').output
+const { screen } = require('@org/cpu-prof/own-packages').width
+const { VARIABLE, neededLake } = require('../base/lake-of.js')
 const { openLake } = require('./duckdb.js')
 
 /**

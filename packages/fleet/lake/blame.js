@@ -2,8 +2,8 @@
 
 // `cpu-prof lake blame`: finds the commits at which something got slower or faster.
 
-const { WrongUsage } = require('../../lib/errors/wrong-usage.js')
-const { findChanges } = require('../../lib/offline.js')
+const { WrongUsage } = require('@org/cpu-prof/own-packages').wrongUsage
+const { findChanges } = require('@org/cpu-prof/own-packages').offline
 const { ask } = require('./ask.js')
 const { ordered } = require('./query/order.js')
 const { ITEMS, nameOf } = require('./query/items.js')

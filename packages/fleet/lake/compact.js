@@ -2,17 +2,11 @@
 
 // `cpu-prof lake compact`: makes one file of the runs of a day.
 
-const {
-  formatBytes,
-  formatCount,
-  formatPath,
-  jsonText,
-  printable,
-  workingDirectory,
-} = require('../terminal/format.js')
-const { failWith, printResult, printStatus } = require('../terminal/output.js')
+const { formatBytes, formatCount, formatPath, jsonText, printable, workingDirectory } =
+  require('@org/cpu-prof/own-packages').format
+const { failWith, printResult, printStatus } = require('@org/cpu-prof/own-packages').output
 const { loadDuckdb } = require('./duckdb.js')
-const { neededLake } = require('../fleet/lake-of.js')
+const { neededLake } = require('../base/lake-of.js')
 
 /**
  * @typedef {object} Options
@@ -30,8 +24,8 @@ async function compact(place, { olderThan, grace, repo, json, quiet }) {
   let days
   try {
     lake = neededLake(place, 'cpu-prof lake compact <lake>')
-    loadDuckdb(process.cwd())
-    store = require('../fleet/store.js').openStore(lake)
+    loadDuckdb()
+    store = require('../base/store.js').openStore(lake)
     days = await daysOf(store, repo, Date.now() - olderThan)
   } catch (error) {
     return failWith(error)
@@ -60,7 +54,7 @@ async function compact(place, { olderThan, grace, repo, json, quiet }) {
 
 /**
  * Returns the days that began before a moment, and have more than one file.
- * @param {import('../fleet/store.js').Store} store @param {string | undefined} repo @param {number} beforeMs
+ * @param {import('../base/store.js').Store} store @param {string | undefined} repo @param {number} beforeMs
  */
 async function daysOf(store, repo, beforeMs) {
   // Without tables, no file is fetched.
@@ -70,7 +64,7 @@ async function daysOf(store, repo, beforeMs) {
     .map(({ repo, date }) => ({ repo, date }))
 }
 
-/** Removes what nobody reads. Returns the count of files. @param {import('../fleet/store.js').Store} store @param {number} graceMs */
+/** Removes what nobody reads. Returns the count of files. @param {import('../base/store.js').Store} store @param {number} graceMs */
 async function sweep(store, graceMs) {
   try {
     return (await store.sweep({ graceMs })).removed

@@ -2,20 +2,20 @@
 
 // `cpu-prof lake compare`: shows what has changed between two sets of runs of a lake.
 
-const { loadTools } = require('../../lib/addon.js')
-const { callAddon } = require('../../lib/offline.js')
-const { parseRule, evaluate } = require('../../lib/compare-rules.js')
-const { WrongUsage } = require('../../lib/errors/wrong-usage.js')
-const exitCodes = require('../exit-codes.js')
-const { fail, printStatus } = require('../terminal/output.js')
+const { loadTools } = require('@org/cpu-prof/own-packages').addon
+const { callAddon } = require('@org/cpu-prof/own-packages').offline
+const { parseRule, evaluate } = require('@org/cpu-prof/own-packages').compareRules
+const { WrongUsage } = require('@org/cpu-prof/own-packages').wrongUsage
+const exitCodes = require('@org/cpu-prof/own-packages').exitCodes
+const { fail, printStatus } = require('@org/cpu-prof/own-packages').output
 const { ask } = require('./ask.js')
 const output = require('./output/compare.js')
 const { ITEMS, nameOf } = require('./query/items.js')
 const queries = require('./query/queries.js')
 const { parseSelector, scopeOf, unionOf } = require('./query/scope.js')
 
-/** @typedef {import('../../index.js').Comparison} Comparison */
-/** @typedef {import('../../index.js').ComparedRow} Row */
+/** @typedef {import('@org/cpu-prof').Comparison} Comparison */
+/** @typedef {import('@org/cpu-prof').ComparedRow} Row */
 /** @typedef {import('./query/items.js').Kind} Kind */
 /** @typedef {import('./duckdb.js').Lake} Lake */
 /** @typedef {ReturnType<typeof parseRule>} Rule */

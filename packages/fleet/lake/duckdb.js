@@ -1,14 +1,13 @@
 'use strict'
 
-// Opens a lake in DuckDB, an optional package that only these commands load: views over the live files.
+// Opens a lake in DuckDB, which only questions to a lake load: views over the live files.
 
-const { createRequire } = require('node:module')
 const os = require('node:os')
-const path = require('node:path')
-const { commandToAdd, findProject } = require('../../lib/addon/package-manager.js')
-const { isDefect } = require('../../lib/errors/defect.js')
+const { commandOf, findProject } = require('@org/cpu-prof/own-packages').packageManager
+const { isDefect } = require('@org/cpu-prof/own-packages').defect
 const { TABLES, columnsOf } = require('./schema.js')
-const { openStore } = require('../fleet/store.js')
+const { openStore } = require('../base/store.js')
+const manifest = require('../package.json')
 const { listLiteral } = require('./query/dialects.js')
 const { plainValue } = require('./values.js')
 
@@ -34,8 +33,6 @@ const { plainValue } = require('./values.js')
  */
 
 const NAME = '@duckdb/node-api'
-/** The oldest version that is known to work: major and minor. */
-const OLDEST = [1, 5]
 /** Part of the machine's memory that DuckDB may take. It has a folder for nothing more. */
 const MEMORY_PART = 0.5
 /** Settings of DuckDB that keep it from fetching and loading code. */
@@ -47,40 +44,16 @@ const EXPLAIN =
 const REPO_IN_PATH = String.raw`[/\\]repo=([^/\\]*)[/\\]date=[^/\\]*[/\\][^/\\]*$`
 const DATE_IN_PATH = String.raw`[/\\]date=([^/\\]*)[/\\][^/\\]*$`
 
-/**
- * Returns DuckDB as the project sees it, or else as this package does. Throws an error for the user if
- * neither can be used.
- * @param {string} project the working directory @param {string} [own] the place of this package
- * @returns {typeof import('@duckdb/node-api')}
- */
-function loadDuckdb(project, own = __filename) {
-  const remedy = `run: ${commandToAdd(findProject(project).manager, NAME)}`
-  for (const place of [path.join(project, 'package.json'), own]) {
-    let file
-    try {
-      file = createRequire(place).resolve(NAME)
-    } catch {
-      continue
-    }
-    const found = attempt(() => createRequire(place)(file), remedy)
-    const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(String(found.version?.())) ?? []
-    const isOld =
-      Number(major) < OLDEST[0] || (Number(major) === OLDEST[0] && Number(minor) < OLDEST[1])
-    if (major === undefined || isOld || typeof found.DuckDBInstance?.create !== 'function') {
-      throw new Error(`the installed ${NAME} is too old (${OLDEST.join('.')} is needed); ${remedy}`)
-    }
-    return found
-  }
-  throw new Error(`questions to a lake need the package ${NAME}, which is not installed; ${remedy}`)
-}
-
-/** @template T @param {() => T} load @param {string} remedy @returns {T} */
-function attempt(load, remedy) {
+/** Returns DuckDB. Throws an error for the user where it has no binary for this system. @returns {typeof import('@duckdb/node-api')} */
+function loadDuckdb() {
   try {
-    return load()
+    return require(NAME)
   } catch (error) {
-    const [reason] = messageOf(error).split('\n', 1)
-    throw new Error(`the installed ${NAME} cannot be loaded (${reason}); ${remedy}`)
+    const command = commandOf(findProject(__dirname).manager, manifest)
+    throw new Error(
+      `${NAME} cannot be loaded (${firstLine(error)}): it has no binary for this system, or the install ` +
+        `left optional packages out; run: ${command}`,
+    )
   }
 }
 
@@ -88,11 +61,11 @@ function attempt(load, remedy) {
  * Opens the live files of a lake. Views have the names of the tables, and also the columns `repo` and
  * `date`. The database is in memory, and reads no other files.
  * @param {string} lake a folder, or the address of an object store
- * @param {OpenOptions} [options] @param {string} [project] the working directory
+ * @param {OpenOptions} [options]
  * @returns {Promise<Lake>}
  */
-async function openLake(lake, { tables = TABLES, ...range } = {}, project = process.cwd()) {
-  const duckdb = loadDuckdb(project)
+async function openLake(lake, { tables = TABLES, ...range } = {}) {
+  const duckdb = loadDuckdb()
   const { files } = await openStore(lake).live({ ...range, tables })
   const instance = await duckdb.DuckDBInstance.create(':memory:', settings())
   const connection = await instance.connect()

@@ -2,10 +2,10 @@
 
 // `cpu-prof lake sql`: runs a user's query on a lake.
 
-const { WrongUsage } = require('../../lib/errors/wrong-usage.js')
-const { jsonText, printable } = require('../terminal/format.js')
-const { printResult } = require('../terminal/output.js')
-const { cutEnd, displayWidth, padEnd } = require('../terminal/width.js')
+const { WrongUsage } = require('@org/cpu-prof/own-packages').wrongUsage
+const { jsonText, printable } = require('@org/cpu-prof/own-packages').format
+const { printResult } = require('@org/cpu-prof/own-packages').output
+const { cutEnd, displayWidth, padEnd } = require('@org/cpu-prof/own-packages').width
 const { asked, orFail } = require('./ask.js')
 const { openLake } = require('./duckdb.js')
 

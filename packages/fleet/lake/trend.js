@@ -2,7 +2,7 @@
 
 // `cpu-prof lake trend`: shows how the cost of something changed by day or by commit.
 
-const { WrongUsage } = require('../../lib/errors/wrong-usage.js')
+const { WrongUsage } = require('@org/cpu-prof/own-packages').wrongUsage
 const { ask } = require('./ask.js')
 const output = require('./output/trend.js')
 const { ITEMS, fullName, nameOf } = require('./query/items.js')

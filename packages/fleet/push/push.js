@@ -3,11 +3,12 @@
 // `cpu-prof push`: sends recordings to a server of profiles.
 
 const { setTimeout: delay } = require('node:timers/promises')
-const { FAILED, WRONG_USAGE } = require('../exit-codes.js')
-const { jsonText } = require('../terminal/format.js')
-const { formatBytes, formatCount } = require('../terminal/units.js')
-const { withInputs } = require('../terminal/input.js')
-const { fail, failWith, printProblems, printResult, printStatus } = require('../terminal/output.js')
+const { FAILED, WRONG_USAGE } = require('@org/cpu-prof/own-packages').exitCodes
+const { jsonText } = require('@org/cpu-prof/own-packages').format
+const { formatBytes, formatCount } = require('@org/cpu-prof/own-packages').units
+const { withInputs } = require('@org/cpu-prof/own-packages').input
+const { fail, failWith, printProblems, printResult, printStatus } =
+  require('@org/cpu-prof/own-packages').output
 const { Windows } = require('./windows.js')
 
 /** Time that the last profiles have to be sent, milliseconds. */
@@ -27,12 +28,12 @@ const STOPPED_MS = 5000
  * @property {boolean} [quiet]
  */
 
-/** @param {string[]} inputs @param {OwnOptions & import('../../index.js').Selection} options */
+/** @param {string[]} inputs @param {OwnOptions & import('@org/cpu-prof').Selection} options */
 async function push(inputs, options) {
   const { to, as, service, tag = {}, every, follow = false, json, quiet, ...filters } = options
   let sender
   try {
-    const { openSender } = require('../fleet/sender.js')
+    const { openSender } = require('../base/sender.js')
     sender = openSender(to, { kind: as })
   } catch (error) {
     return failWith(error, { exitCode: WRONG_USAGE })
@@ -56,7 +57,7 @@ async function push(inputs, options) {
 
 /**
  * Sends windows until there are no more.
- * @param {Windows} windows @param {import('../fleet/sender.js').Sender} sender
+ * @param {Windows} windows @param {import('../base/sender.js').Sender} sender
  * @param {{ stop: AbortSignal, isLive: boolean }} options `isLive`: the newest windows count, so that the
  *   oldest are dropped where the server is slower than the recordings
  */
@@ -84,7 +85,7 @@ function endWithSignals(stop) {
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort())
 }
 
-/** @param {import('../fleet/sender.js').SenderState} state @param {{ json?: boolean, quiet?: boolean, hasFailed: boolean }} options `hasFailed`: the reason is told */
+/** @param {import('../base/sender.js').SenderState} state @param {{ json?: boolean, quiet?: boolean, hasFailed: boolean }} options `hasFailed`: the reason is told */
 function tell(state, { json, quiet, hasFailed }) {
   const { sent, sentBytes, dropped, refused, failure } = state
   if (json) printResult(jsonText({ sent, sentBytes, dropped, refused, failure }))

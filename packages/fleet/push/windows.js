@@ -2,14 +2,14 @@
 
 // The profiles of recordings, one window of time after the other.
 
-const { loadTools } = require('../../lib/addon.js')
-const { callAddon, selectionOf } = require('../../lib/offline.js')
-const { opened } = require('../fleet/calls.js')
-const { variablesOf } = require('../fleet/sender.js')
+const { loadFleet } = require('../addon.js')
+const { callAddon, selectionOf } = require('@org/cpu-prof/own-packages').offline
+const { opened } = require('../base/calls.js')
+const { variablesOf } = require('../base/sender.js')
 
 /**
  * @typedef {object} Profile
- * @property {import('../fleet/sender.js').ProfileMeta} meta
+ * @property {import('../base/sender.js').ProfileMeta} meta
  * @property {Buffer} body
  *
  * @typedef {object} Step
@@ -27,9 +27,9 @@ const { variablesOf } = require('../fleet/sender.js')
  */
 
 class Windows {
-  /** @param {string[]} inputs @param {WindowOptions} options @param {import('../../index.js').Selection} filters */
+  /** @param {string[]} inputs @param {WindowOptions} options @param {import('@org/cpu-prof').Selection} filters */
   constructor(inputs, options, filters) {
-    this.addon = loadTools()
+    this.addon = loadFleet()
     const variables = variablesOf(process.env)
     const selection = selectionOf(filters)
     this.state = opened(() =>

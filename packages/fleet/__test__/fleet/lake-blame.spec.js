@@ -4,7 +4,7 @@
 
 const assert = require('node:assert/strict')
 const test = require('node:test')
-const { cli } = require('../helpers/cli.js')
+const { cli } = require('../../../../__test__/helpers/cli.js')
 const { hex, random, writeLake } = require('../helpers/lakes.js')
 
 /** @typedef {import('../helpers/lakes.js').MadeRun} MadeRun */

@@ -6,17 +6,17 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { openLake } = require('../../cli/lake/duckdb.js')
-const { openStore } = require('../../cli/fleet/store.js')
-const { compactDay } = require('../../cli/lake/compact/partition.js')
-const { replaceCompacted } = require('../../cli/lake/compact/replace.js')
-const { TABLES } = require('../../cli/lake/schema.js')
-const { lakeTables } = require('../../lib/offline.js')
-const { cli } = require('../helpers/cli.js')
-const { temporaryDirectory } = require('../helpers/files.js')
+const { openLake } = require('../../lake/duckdb.js')
+const { openStore } = require('../../base/store.js')
+const { compactDay } = require('../../lake/compact/partition.js')
+const { replaceCompacted } = require('../../lake/compact/replace.js')
+const { TABLES } = require('../../lake/schema.js')
+const { lakeTables } = require('../../base/tables.js')
+const { cli } = require('../../../../__test__/helpers/cli.js')
+const { temporaryDirectory } = require('../../../../__test__/helpers/files.js')
 const { hex, madeRuns, writeLake } = require('../helpers/lakes.js')
-const { seededRandom } = require('../helpers/random.js')
-const { writeTrace } = require('../helpers/written.js')
+const { seededRandom } = require('../../../../__test__/helpers/random.js')
+const { writeTrace } = require('../../../../__test__/helpers/written.js')
 
 const KILLS = Number(process.env.KILLS ?? 8)
 const ALL = ['--older-than', '0d', '--grace', '0s']
@@ -203,7 +203,7 @@ test('the loser of a race reads the day again', async () => {
   const store = openStore(lake)
   const day = { repo: 'org/app', date: '2026-11-01' }
   let races = 0
-  /** @type {import('../../cli/fleet/store.js').Store} */
+  /** @type {import('../../base/store.js').Store} */
   const late = {
     ...store,
     async commit(change) {

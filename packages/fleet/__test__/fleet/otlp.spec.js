@@ -8,18 +8,18 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const zlib = require('node:zlib')
-const { convert, merge, report } = require('../../index.js')
-const { VENV } = require('../../scripts/fleet/engines.js')
-const { cli } = require('../helpers/cli.js')
-const { missing } = require('../helpers/engines.js')
-const { temporaryDirectory, FIXTURES, PACKAGE } = require('../helpers/files.js')
-const { isState, timesOf } = require('../helpers/function-times.js')
+const { convert, merge, report } = require('../../../../index.js')
+const { VENV } = require('../../../../scripts/fleet/engines.js')
+const { cli } = require('../../../../__test__/helpers/cli.js')
+const { missing } = require('../../../../__test__/helpers/engines.js')
+const { temporaryDirectory, FIXTURES } = require('../../../../__test__/helpers/files.js')
+const { isState, timesOf } = require('../../../../__test__/helpers/function-times.js')
 const { startPushServer } = require('../helpers/push-server.js')
-const { run } = require('../helpers/run.js')
-const { writeProfile, writeTrace } = require('../helpers/written.js')
+const { run } = require('../../../../__test__/helpers/run.js')
+const { writeProfile, writeTrace } = require('../../../../__test__/helpers/written.js')
 
-/** @typedef {import('../../index.js').Selection} Filters */
-/** @typedef {import('../helpers/written.js').Span} Span */
+/** @typedef {import('../../../../index.js').Selection} Filters */
+/** @typedef {import('../../../../__test__/helpers/written.js').Span} Span */
 /**
  * @typedef {object} ProfileFacts
  * @property {string} type
@@ -37,7 +37,7 @@ const { writeProfile, writeTrace } = require('../helpers/written.js')
  */
 
 const skip = missing('opentelemetry')
-const SCRIPT = path.join(PACKAGE, '__test__', 'helpers', 'otlp-facts.py')
+const SCRIPT = path.join(__dirname, '..', 'helpers', 'otlp-facts.py')
 const TYPES = ['cpu/nanoseconds', 'wall/nanoseconds', 'samples/count']
 const MAIN = 'main main.js:1:1'
 const TOOL = `${MAIN} > (anonymous) node_modules/tool/index.js:12:34`
@@ -114,7 +114,7 @@ async function check(t, input, filters = {}) {
       profiles.map(({ type }) => type),
       TYPES,
     )
-    assert.equal(scope, `@org/cpu-prof ${require('../../package.json').version}`)
+    assert.equal(scope, `@org/cpu-prof ${require('../../../../package.json').version}`)
     assert.equal(resource['service.name'], 'shop')
     for (const [index, profile] of profiles.entries()) {
       assert.equal(profile.periodType, 'cpu/nanoseconds')

@@ -5,10 +5,10 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const index = require('../../index.js')
-const { openStore } = require('../../cli/fleet/store.js')
-const { lakeTables } = require('../../lib/offline.js')
-const { temporaryDirectory, tracesIn } = require('./files.js')
+const index = require('../../../../index.js')
+const { openStore } = require('../../base/store.js')
+const { lakeTables } = require('../../base/tables.js')
+const { temporaryDirectory, tracesIn } = require('../../../../__test__/helpers/files.js')
 
 /** Runs that are read at one time. */
 const AT_ONCE = 4

@@ -5,9 +5,9 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { DuckDBInstance } = require('@duckdb/node-api')
-const { TABLES } = require('../../cli/lake/schema.js')
-const { lakeTables } = require('../../lib/offline.js')
-const { temporaryDirectory } = require('./files.js')
+const { TABLES } = require('../../lake/schema.js')
+const { lakeTables } = require('../../base/tables.js')
+const { temporaryDirectory } = require('../../../../__test__/helpers/files.js')
 
 /** @typedef {Record<string, any>} Row */
 

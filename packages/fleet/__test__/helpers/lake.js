@@ -4,8 +4,8 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { TABLES } = require('../../cli/lake/schema.js')
-const { temporaryDirectory } = require('./files.js')
+const { TABLES } = require('../../lake/schema.js')
+const { temporaryDirectory } = require('../../../../__test__/helpers/files.js')
 
 /** @param {number} number */
 const hex = (number) => number.toString(16).padStart(16, '0')

@@ -6,8 +6,8 @@ const crypto = require('node:crypto')
 const fs = require('node:fs')
 const path = require('node:path')
 const { DuckDBInstance } = require('@duckdb/node-api')
-const { COLUMNS, TABLES } = require('../../cli/lake/schema.js')
-const { temporaryDirectory } = require('./files.js')
+const { COLUMNS, TABLES } = require('../../lake/schema.js')
+const { temporaryDirectory } = require('../../../../__test__/helpers/files.js')
 
 /**
  * @typedef {Record<string, any>} Row values by the names of columns; a missing one is NULL
@@ -168,7 +168,7 @@ async function writeLake(
 /**
  * Writes one file of a table.
  * @param {import('@duckdb/node-api').DuckDBConnection} connection
- * @param {import('../../cli/lake/schema.js').TableName} table @param {Row[]} rows @param {string} file
+ * @param {import('../../lake/schema.js').TableName} table @param {Row[]} rows @param {string} file
  */
 async function writeTable(connection, table, rows, file) {
   fs.mkdirSync(path.dirname(file), { recursive: true })

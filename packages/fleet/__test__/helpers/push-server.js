@@ -9,7 +9,7 @@ const http = require('node:http')
 const https = require('node:https')
 const path = require('node:path')
 const zlib = require('node:zlib')
-const { temporaryDirectory } = require('./files.js')
+const { temporaryDirectory } = require('../../../../__test__/helpers/files.js')
 
 /**
  * @typedef {{ method?: string, url: URL, headers: http.IncomingHttpHeaders, body: Buffer }} Pushed

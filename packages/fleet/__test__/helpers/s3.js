@@ -6,8 +6,8 @@ const { spawn } = require('node:child_process')
 const fs = require('node:fs')
 const http = require('node:http')
 const path = require('node:path')
-const { ENGINES } = require('./engines.js')
-const { cleanEnv, temporaryDirectory } = require('./files.js')
+const { ENGINES } = require('../../../../__test__/helpers/engines.js')
+const { cleanEnv, temporaryDirectory } = require('../../../../__test__/helpers/files.js')
 
 const KEY = 'AKIDOFTHESPEC'
 const SECRET = 'secret/of+the=spec'

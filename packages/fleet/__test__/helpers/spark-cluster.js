@@ -5,8 +5,8 @@
 const { spawn, execFile } = require('node:child_process')
 const path = require('node:path')
 const { promisify } = require('node:util')
-const { VENV } = require('../../scripts/fleet/engines.js')
-const { cleanEnv, PACKAGE } = require('./files.js')
+const { VENV } = require('../../../../scripts/fleet/engines.js')
+const { cleanEnv, PACKAGE } = require('../../../../__test__/helpers/files.js')
 
 const SCRIPT = path.join(PACKAGE, 'examples', 'lake', 'spark.py')
 const BIN = path.join(VENV, 'bin')

@@ -5,14 +5,14 @@ const { execFileSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const { after, before, test } = require('node:test')
-const { openLake } = require('../../cli/lake/duckdb.js')
-const { openStore } = require('../../cli/fleet/store.js')
-const { cli } = require('../helpers/cli.js')
-const { missing } = require('../helpers/engines.js')
-const { cleanEnv, temporaryDirectory, PACKAGE } = require('../helpers/files.js')
+const { openLake } = require('../../lake/duckdb.js')
+const { openStore } = require('../../base/store.js')
+const { cli } = require('../../../../__test__/helpers/cli.js')
+const { missing } = require('../../../../__test__/helpers/engines.js')
+const { cleanEnv, temporaryDirectory, PACKAGE } = require('../../../../__test__/helpers/files.js')
 const { addGeneratedRuns } = require('../helpers/generated-runs.js')
 const { askSpark, startCluster } = require('../helpers/spark-cluster.js')
-const { VENV } = require('../../scripts/fleet/engines.js')
+const { VENV } = require('../../../../scripts/fleet/engines.js')
 
 // The questions of examples/lake have one answer: that of DuckDB, of a Spark cluster, of ClickHouse, and of the
 // reports of all runs.
@@ -151,7 +151,7 @@ test('ClickHouse gives the answers of DuckDB', { skip: missing('chdb') }, async 
   }
   const patterns = tables.map((table) => [table, path.join(linked, table, '**', '*.parquet')])
   const request = { queries: QUERIES, questions: QUESTIONS, parameters: asked }
-  const script = path.join(PACKAGE, '__test__', 'helpers', 'ask-chdb.py')
+  const script = path.join(__dirname, '..', 'helpers', 'ask-chdb.py')
   const answer = execFileSync(path.join(VENV, 'bin', 'python'), [script], {
     input: JSON.stringify({ ...request, files: Object.fromEntries(patterns) }),
     encoding: 'utf8',

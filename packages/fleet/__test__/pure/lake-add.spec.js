@@ -7,15 +7,15 @@ const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { lakeOf, neededLake } = require('../../cli/fleet/lake-of.js')
-const { openLake } = require('../../cli/lake/duckdb.js')
-const { report } = require('../../index.js')
-const { cli } = require('../helpers/cli.js')
-const { temporaryDirectory } = require('../helpers/files.js')
-const { messages, pattern } = require('../helpers/messages.js')
-const { writeProfile, writeTrace } = require('../helpers/written.js')
+const { lakeOf, neededLake } = require('../../base/lake-of.js')
+const { openLake } = require('../../lake/duckdb.js')
+const { report } = require('../../../../index.js')
+const { cli } = require('../../../../__test__/helpers/cli.js')
+const { temporaryDirectory } = require('../../../../__test__/helpers/files.js')
+const { messages, pattern } = require('../../../../__test__/helpers/messages.js')
+const { writeProfile, writeTrace } = require('../../../../__test__/helpers/written.js')
 
-/** @type {import('../helpers/written.js').Span[]} */
+/** @type {import('../../../../__test__/helpers/written.js').Span[]} */
 const SPANS = [
   ['main app.js:1 > parse src/parse.js:4', 300],
   ['main app.js:1 > chunk node_modules/lodash/chunk.js:2', 50],

@@ -4,9 +4,9 @@
 
 const assert = require('node:assert/strict')
 const test = require('node:test')
-const { cli } = require('../helpers/cli.js')
+const { cli } = require('../../../../__test__/helpers/cli.js')
 const { madeRuns, writeLake } = require('../helpers/lakes.js')
-const { messages, pattern } = require('../helpers/messages.js')
+const { messages, pattern } = require('../../../../__test__/helpers/messages.js')
 
 /** @param {string} lake @param {string} base @param {string} head @param {string[]} args */
 const run = (lake, base, head, ...args) =>
@@ -16,12 +16,12 @@ const run = (lake, base, head, ...args) =>
 async function json(...args) {
   const { code, stdout, stderr } = await run(...args, '--json')
   assert.equal(code, 0, stderr)
-  /** @type {import('../../index.js').Comparison} */
+  /** @type {import('../../../../index.js').Comparison} */
   const comparison = JSON.parse(stdout)
   return comparison
 }
 
-/** Returns the names of changes. @param {import('../../index.js').Comparison} comparison */
+/** Returns the names of changes. @param {import('../../../../index.js').Comparison} comparison */
 const changed = ({ rows }) =>
   rows.filter((row) => row.changed).map(({ kind, measure, name }) => `${kind} ${measure} ${name}`)
 

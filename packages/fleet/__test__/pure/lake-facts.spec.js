@@ -8,13 +8,13 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const test = require('node:test')
-const { ciFacts, SYSTEMS } = require('../../cli/fleet/facts/ci.js')
-const { findFacts } = require('../../cli/fleet/facts/facts.js')
-const { gitFacts } = require('../../cli/fleet/facts/git.js')
-const { repoOf } = require('../../cli/fleet/facts/remote.js')
-const { cleanCommit, cleanCount, cleanText } = require('../../cli/fleet/facts/values.js')
-const { temporaryDirectory, PACKAGE } = require('../helpers/files.js')
-const { messages, pattern } = require('../helpers/messages.js')
+const { ciFacts, SYSTEMS } = require('../../base/facts/ci.js')
+const { findFacts } = require('../../base/facts/facts.js')
+const { gitFacts } = require('../../base/facts/git.js')
+const { repoOf } = require('../../base/facts/remote.js')
+const { cleanCommit, cleanCount, cleanText } = require('../../base/facts/values.js')
+const { temporaryDirectory, PACKAGE } = require('../../../../__test__/helpers/files.js')
+const { messages, pattern } = require('../../../../__test__/helpers/messages.js')
 
 const [A, B] = ['a'.repeat(40), 'b'.repeat(40)]
 /** An environment without a CI system, and with a git that has no settings of this machine. */
@@ -52,7 +52,7 @@ function commit(folder, text) {
 }
 
 /**
- * @param {string} folder @param {import('../../cli/fleet/facts/facts.js').GivenFacts} [given]
+ * @param {string} folder @param {import('../../base/facts/facts.js').GivenFacts} [given]
  * @param {object} [more]
  */
 const factsOf = (folder, given = {}, more = {}) =>

@@ -6,10 +6,10 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { cli } = require('../helpers/cli.js')
-const { temporaryDirectory } = require('../helpers/files.js')
+const { cli } = require('../../../../__test__/helpers/cli.js')
+const { temporaryDirectory } = require('../../../../__test__/helpers/files.js')
 const { madeRuns, writeLake } = require('../helpers/lakes.js')
-const { messages, pattern } = require('../helpers/messages.js')
+const { messages, pattern } = require('../../../../__test__/helpers/messages.js')
 
 const HOSTILE = '</title><script>alert(1)</script>"\' onload=x \u202e\u001b[2J&amp;'
 

@@ -6,11 +6,11 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { loadDuckdb, openLake } = require('../../cli/lake/duckdb.js')
-const { cli } = require('../helpers/cli.js')
-const { temporaryDirectory } = require('../helpers/files.js')
+const { loadDuckdb, openLake } = require('../../lake/duckdb.js')
+const { cli } = require('../../../../__test__/helpers/cli.js')
+const { temporaryDirectory } = require('../../../../__test__/helpers/files.js')
 const { madeRuns, writeLake } = require('../helpers/lakes.js')
-const { messages, pattern } = require('../helpers/messages.js')
+const { messages, pattern } = require('../../../../__test__/helpers/messages.js')
 
 /** @param {string} lake @param {string} query @param {string[]} options */
 const sql = (lake, query, ...options) => cli(['lake', 'sql', lake, query, ...options])
@@ -181,7 +181,7 @@ test('no kind of statement writes, alone, in EXPLAIN, or in a WITH', async () =>
   const own = filesOf(lake).find((file) => file.includes('functions')) ?? ''
   const before = contentsOf(lake, folder)
   const kinds = statementsOf(own, beside)
-  const known = Object.keys(loadDuckdb(process.cwd()).StatementType).filter((key) => /\D/.test(key))
+  const known = Object.keys(loadDuckdb().StatementType).filter((key) => /\D/.test(key))
   assert.deepEqual(Object.keys(kinds).sort(), known.sort())
   for (const [kind, texts = []] of Object.entries(kinds)) {
     const opened = await openLake(lake)

@@ -5,16 +5,16 @@ const { fork } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { openStore } = require('../../cli/fleet/store.js')
-const { cli, LIMITED } = require('../helpers/cli.js')
-const { cleanEnv, temporaryDirectory, FIXTURES, PACKAGE } = require('../helpers/files.js')
-const { messages, pattern } = require('../helpers/messages.js')
+const { openStore } = require('../../base/store.js')
+const { cli, LIMITED } = require('../../../../__test__/helpers/cli.js')
+const { cleanEnv, temporaryDirectory } = require('../../../../__test__/helpers/files.js')
+const { messages, pattern } = require('../../../../__test__/helpers/messages.js')
 const { TABLES, stemOf, compactedStem, runFolder, runOf, stemsOf, filesBelow } =
   require('../helpers/lake.js')
 const { startServer, variablesOf } = require('../helpers/s3.js')
-const { seededRandom } = require('../helpers/random.js')
+const { seededRandom } = require('../../../../__test__/helpers/random.js')
 
-const STORE = path.join(PACKAGE, 'cli', 'fleet', 'store.js')
+const STORE = path.join(__dirname, '..', '..', 'base', 'store.js')
 const DAY = { repo: 'org/app', date: '2026-01-31' }
 const FUNCTIONS = { tables: ['functions'] }
 /** Returns the folder of a table in the day. @param {string} lake @param {string} table */
@@ -276,7 +276,9 @@ test(`${KILLS} kills of a writer: each run is whole or not there`, async (t) => 
   let next = 1
   for (let kill = 0; kill < KILLS; kill++) {
     const args = [STORE, lake, folder, String(next)]
-    const child = fork(path.join(FIXTURES, 'add-runs.js'), args, { env: cleanEnv() })
+    const child = fork(path.join(__dirname, '..', 'fixtures', 'add-runs.js'), args, {
+      env: cleanEnv(),
+    })
     const exit = new Promise((resolve) => child.once('exit', resolve))
     child.on('message', (run) => {
       told.add(stemOf(/** @type {number} */ (run)))

@@ -7,11 +7,10 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const { DuckDBInstance } = require('@duckdb/node-api')
-const { loadDuckdb } = require('../../cli/lake/duckdb.js')
-const { cli } = require('../helpers/cli.js')
-const { filesIn, temporaryDirectory } = require('../helpers/files.js')
+const { cli } = require('../../../../__test__/helpers/cli.js')
+const { filesIn, temporaryDirectory } = require('../../../../__test__/helpers/files.js')
 const { hex, writeLake } = require('../helpers/lakes.js')
-const { messages, pattern } = require('../helpers/messages.js')
+const { messages, pattern } = require('../../../../__test__/helpers/messages.js')
 
 /** @typedef {import('../helpers/lakes.js').MadeRun} MadeRun */
 
@@ -248,34 +247,22 @@ test('a file that is broken or foreign is named', async () => {
   }
 })
 
-test('a missing DuckDB, an old one and one that fails say what to do', () => {
-  const own = path.join(temporaryDirectory(), 'cli.js')
-  const remedy = 'run: pnpm add --save-dev @duckdb/node-api'
-  for (const [source, expected] of [
-    [undefined, `is not installed; ${remedy}$`],
-    ['exports.version = () => "v1.4.9"', `is too old \\(1\\.5 is needed\\); ${remedy}$`],
-    ['exports.version = () => "v0.9.0"; exports.DuckDBInstance = { create() {} }', 'is too old'],
-    ['exports.DuckDBInstance = { create() {} }', 'is too old'],
-    ['throw new Error("no binary\\nof this system")', 'cannot be loaded \\(no binary\\)'],
-  ]) {
-    const project = temporaryDirectory()
-    fs.writeFileSync(path.join(project, 'pnpm-lock.yaml'), '')
-    if (source !== undefined) writeModule(project, source)
-    const message = new RegExp(String(expected))
-    assert.throws(() => loadDuckdb(project, own), { message }, source)
-  }
-})
-
-/** Writes a module in the place of DuckDB. @param {string} project @param {string} source */
-function writeModule(project, source) {
-  const folder = path.join(project, 'node_modules', '@duckdb', 'node-api')
-  fs.mkdirSync(folder, { recursive: true })
-  fs.writeFileSync(path.join(folder, 'index.js'), source)
-}
-
-test('the DuckDB of the project is taken before that of this package', () => {
-  const project = temporaryDirectory()
-  writeModule(project, 'exports.version = () => "v2.0.0"; exports.DuckDBInstance = { create() {} }')
-  assert.equal(loadDuckdb(project).version(), 'v2.0.0')
-  assert.match(loadDuckdb(temporaryDirectory()).version(), /^v1\.5\./)
+test('a DuckDB without a binary says what to do', async () => {
+  const script = path.join(temporaryDirectory(), 'without.js')
+  const source = `
+    const Module = require('node:module')
+    const load = Module._load
+    Module._load = (name, ...others) => {
+      if (name === '@duckdb/node-api') throw new Error('no binary\\nof this system')
+      return load(name, ...others)
+    }`
+  fs.writeFileSync(script, source)
+  const lake = await writeLake(RUNS)
+  const env = { NODE_OPTIONS: `--require ${script}` }
+  const { code, stdout, stderr } = await cli(['lake', 'top', lake], { env })
+  assert.deepEqual([code, stdout], [1, ''])
+  assert.match(
+    stderr,
+    /^cpu-prof: .* cannot be loaded \(no binary\): .*; run: npm install .*-fleet@\S+\n$/,
+  )
 })

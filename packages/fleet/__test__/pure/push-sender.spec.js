@@ -7,9 +7,9 @@ const { execFile } = require('node:child_process')
 const path = require('node:path')
 const test = require('node:test')
 const { promisify } = require('node:util')
-const { openSender } = require('../../cli/fleet/sender.js')
-const { cleanEnv, PACKAGE } = require('../helpers/files.js')
-const { messages, pattern } = require('../helpers/messages.js')
+const { openSender } = require('../../base/sender.js')
+const { cleanEnv } = require('../../../../__test__/helpers/files.js')
+const { messages, pattern } = require('../../../../__test__/helpers/messages.js')
 const { startPushServer, makeCertificate } = require('../helpers/push-server.js')
 
 const SECRET = 'SECRET-of-the-spec'
@@ -24,7 +24,7 @@ const META = {
 const FAST = { retry: { firstMs: 1, mostMs: 4, giveUpMs: 60_000 } }
 const LONG = 60_000
 
-/** @typedef {import('../../cli/fleet/sender.js').Sender} Sender */
+/** @typedef {import('../../base/sender.js').Sender} Sender */
 
 /** Offers payloads, all at once. @param {Sender} sender @param {string[]} bodies @param {boolean} [waits] */
 const offerAll = (sender, bodies, waits = false) =>
@@ -216,7 +216,7 @@ test('the end is on time, whatever the server does', async (t) => {
 
 test('a process ends although its sender has not finished', async (t) => {
   const server = await startPushServer(t, () => {})
-  const file = JSON.stringify(path.join(PACKAGE, 'cli', 'fleet', 'sender.js'))
+  const file = JSON.stringify(path.join(__dirname, '..', '..', 'base', 'sender.js'))
   const code = `require(${file}).openSender('http://${server.host}', { timeoutMs: ${LONG} })
     .offer(${JSON.stringify(META)}, Buffer.from('1')).then((taken) => console.log(taken))`
   const before = performance.now()

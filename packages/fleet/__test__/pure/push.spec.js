@@ -5,12 +5,12 @@
 const assert = require('node:assert/strict')
 const path = require('node:path')
 const test = require('node:test')
-const { merge, report } = require('../../index.js')
-const { cli } = require('../helpers/cli.js')
-const { temporaryDirectory } = require('../helpers/files.js')
-const { messages, pattern } = require('../helpers/messages.js')
+const { merge, report } = require('../../../../index.js')
+const { cli } = require('../../../../__test__/helpers/cli.js')
+const { temporaryDirectory } = require('../../../../__test__/helpers/files.js')
+const { messages, pattern } = require('../../../../__test__/helpers/messages.js')
 const { pprofFiles, startPushServer } = require('../helpers/push-server.js')
-const { writeTrace } = require('../helpers/written.js')
+const { writeTrace } = require('../../../../__test__/helpers/written.js')
 
 const START_US = 1e9
 const SECRET = 'secret-of-the-spec'

@@ -7,14 +7,14 @@ const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { cli } = require('../helpers/cli.js')
-const { cleanEnv, temporaryDirectory, PACKAGE } = require('../helpers/files.js')
+const { cli } = require('../../../../__test__/helpers/cli.js')
+const { cleanEnv, temporaryDirectory, PACKAGE } = require('../../../../__test__/helpers/files.js')
 const { runFolder, runOf } = require('../helpers/lake.js')
-const { messages, pattern } = require('../helpers/messages.js')
-const { withFileSystem } = require('../helpers/mount.js')
-const { writeTrace } = require('../helpers/written.js')
+const { messages, pattern } = require('../../../../__test__/helpers/messages.js')
+const { withFileSystem } = require('../../../../__test__/helpers/mount.js')
+const { writeTrace } = require('../../../../__test__/helpers/written.js')
 
-const STORE = path.join(PACKAGE, 'cli', 'fleet', 'store.js')
+const STORE = path.join(__dirname, '..', '..', 'base', 'store.js')
 
 test('a disk that is full or read only: an error, and nothing half', async (t) => {
   const program = `

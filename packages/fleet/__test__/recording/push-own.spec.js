@@ -7,11 +7,16 @@ const { spawn } = require('node:child_process')
 const { once } = require('node:events')
 const fs = require('node:fs')
 const test = require('node:test')
-const { report } = require('../../index.js')
-const { cleanEnv, temporaryDirectory, tracesIn, PACKAGE } = require('../helpers/files.js')
-const { messages, pattern } = require('../helpers/messages.js')
+const { report } = require('../../../../index.js')
+const {
+  cleanEnv,
+  temporaryDirectory,
+  tracesIn,
+  PACKAGE,
+} = require('../../../../__test__/helpers/files.js')
+const { messages, pattern } = require('../../../../__test__/helpers/messages.js')
 const { pprofFiles, startPushServer } = require('../helpers/push-server.js')
-const { until } = require('../helpers/until.js')
+const { until } = require('../../../../__test__/helpers/until.js')
 
 const SECRET = 'secret-of-the-spec'
 const WORK = `

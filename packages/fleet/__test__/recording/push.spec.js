@@ -5,11 +5,16 @@
 const assert = require('node:assert/strict')
 const { spawn } = require('node:child_process')
 const test = require('node:test')
-const { report } = require('../../index.js')
-const { cli } = require('../helpers/cli.js')
-const { cleanEnv, temporaryDirectory, tracesIn, PACKAGE } = require('../helpers/files.js')
+const { report } = require('../../../../index.js')
+const { cli } = require('../../../../__test__/helpers/cli.js')
+const {
+  cleanEnv,
+  temporaryDirectory,
+  tracesIn,
+  PACKAGE,
+} = require('../../../../__test__/helpers/files.js')
 const { pprofFiles, startPushServer } = require('../helpers/push-server.js')
-const { until } = require('../helpers/until.js')
+const { until } = require('../../../../__test__/helpers/until.js')
 
 const SERVER = `
   function work() { for (const end = Date.now() + 20; Date.now() < end; ) Math.sqrt(end) }

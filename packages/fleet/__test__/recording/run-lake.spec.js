@@ -7,10 +7,10 @@ const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
-const { openLake } = require('../../cli/lake/duckdb.js')
-const { BIN, cli } = require('../helpers/cli.js')
-const { temporaryDirectory } = require('../helpers/files.js')
-const { messages, pattern } = require('../helpers/messages.js')
+const { openLake } = require('../../lake/duckdb.js')
+const { BIN, cli } = require('../../../../__test__/helpers/cli.js')
+const { temporaryDirectory } = require('../../../../__test__/helpers/files.js')
+const { messages, pattern } = require('../../../../__test__/helpers/messages.js')
 
 const PROGRAM = `
 const end = process.cpuUsage().user + 60_000

@@ -5,7 +5,7 @@
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const { loadTools } = require('../../../lib/addon.js')
+const { loadTools } = require('@org/cpu-prof/own-packages').addon
 const { ciFacts } = require('./ci.js')
 const { gitFacts } = require('./git.js')
 const { cleanCount, cleanText } = require('./values.js')
@@ -15,7 +15,7 @@ const TOLERANCE_MS = 2000
 /** Digits of a commit in a sentence. */
 const SHORT = 12
 
-/** @typedef {import('../../../lib/offline.js').LakeFacts} LakeFacts */
+/** @typedef {import('../tables.js').LakeFacts} LakeFacts */
 /**
  * What the user tells, which takes precedence.
  * @typedef {object} GivenFacts

@@ -2,8 +2,8 @@
 
 // The command `cpu-prof lake add`: its options and its help.
 
-const { InvalidArgumentError, Option } = require('commander')
-const { INPUTS, addFilters, examples, quietOption } = require('../../options.js')
+const { InvalidArgumentError, Option } = require('@org/cpu-prof/own-packages').commander
+const { INPUTS, addFilters, examples, quietOption } = require('@org/cpu-prof/own-packages').options
 
 /** @param {import('commander').Command} lake */
 function define(lake) {

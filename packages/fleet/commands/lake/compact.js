@@ -2,7 +2,7 @@
 
 // The command `cpu-prof lake compact`: its options and its help.
 
-const { addLength, examples, quietOption } = require('../../options.js')
+const { addLength, examples, quietOption } = require('@org/cpu-prof/own-packages').options
 
 /** @param {import('commander').Command} lake */
 function define(lake) {
@@ -11,8 +11,7 @@ function define(lake) {
     .summary('make one file of the runs of a day')
     .description(
       'Makes one file of the runs of each repository and day, so that questions to many runs are answered ' +
-        'faster. No run is lost or counted twice meanwhile, and also not if the command is killed. Needs ' +
-        'the package @duckdb/node-api.',
+        'faster. No run is lost or counted twice meanwhile, and also not if the command is killed.',
     )
     .argument('[lake]', 'a folder, or s3://<bucket>/<folder> (default: CPU_PROF_LAKE)')
   addLength(

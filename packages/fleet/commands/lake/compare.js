@@ -2,7 +2,7 @@
 
 // The command `cpu-prof lake compare`: its options and its help.
 
-const { examples, listOption } = require('../../options.js')
+const { examples, listOption } = require('@org/cpu-prof/own-packages').options
 const { LAKE, addOutput, addTop } = require('./questions.js')
 
 const SELECTOR =

@@ -2,7 +2,7 @@
 
 // The command `cpu-prof lake`: its commands, and the help that they share.
 
-const { examples } = require('../../options.js')
+const { examples } = require('@org/cpu-prof/own-packages').options
 
 /** The commands in the order of the help. @type {{ define: (lake: import('commander').Command) => void }[]} */
 const COMMANDS = [

@@ -2,8 +2,8 @@
 
 // The options that the questions to a lake have in common.
 
-const { Option } = require('commander')
-const { parseCount } = require('../../options.js')
+const { Option } = require('@org/cpu-prof/own-packages').commander
+const { parseCount } = require('@org/cpu-prof/own-packages').options
 
 /** What costs time, and has a row in a lake. */
 const KINDS = /** @type {const} */ (['function', 'file', 'package', 'owner', 'label'])

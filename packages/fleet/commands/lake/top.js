@@ -2,7 +2,7 @@
 
 // The command `cpu-prof lake top`: its options and its help.
 
-const { examples, kindOption } = require('../../options.js')
+const { examples, kindOption } = require('@org/cpu-prof/own-packages').options
 const { LAKE, NAMED, addOutput, addScope, addTop } = require('./questions.js')
 
 /** @param {import('commander').Command} lake */

@@ -2,8 +2,8 @@
 
 // The command `cpu-prof lake trend`: its options and its help.
 
-const { Option } = require('commander')
-const { examples } = require('../../options.js')
+const { Option } = require('@org/cpu-prof/own-packages').commander
+const { examples } = require('@org/cpu-prof/own-packages').options
 const { KINDS, LAKE, addOutput, addScope } = require('./questions.js')
 
 /** @param {import('commander').Command} lake */

@@ -4,13 +4,13 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { withFolder } = require('../../fleet/folder.js')
+const { withFolder } = require('../../base/folder.js')
 const { TABLES, rewrite } = require('./rewrite.js')
 
 /** How often a day is read again where others change it meanwhile. */
 const ATTEMPTS = 3
 
-/** @typedef {import('../../fleet/store.js').Store} Store */
+/** @typedef {import('../../base/store.js').Store} Store */
 /** @typedef {{ repo: string, date: string }} Day */
 /**
  * @typedef {object} Compacted

@@ -3,7 +3,7 @@
 // Replaces a run that is in a file of many runs: the file is written anew, with the new tables of the run.
 
 const path = require('node:path')
-const { withFolder } = require('../../fleet/folder.js')
+const { withFolder } = require('../../base/folder.js')
 const { liveOf, sourcesOf } = require('./partition.js')
 const { TABLES, fileWith, rewrite } = require('./rewrite.js')
 
@@ -13,7 +13,7 @@ const ATTEMPTS = 5
 /**
  * Replaces a run in a compacted file. Returns false if no compacted file has the run. Throws if DuckDB is
  * missing, and a file could have the run.
- * @param {import('../../fleet/store.js').Store} store
+ * @param {import('../../base/store.js').Store} store
  * @param {{ repo: string, date: string, stem: string, folder: string, runId: string }} run
  */
 async function replaceCompacted(store, { repo, date, stem, folder, runId }) {

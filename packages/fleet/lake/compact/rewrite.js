@@ -5,7 +5,7 @@
 const crypto = require('node:crypto')
 const fs = require('node:fs')
 const path = require('node:path')
-const { isDefect } = require('../../../lib/errors/defect.js')
+const { isDefect } = require('@org/cpu-prof/own-packages').defect
 const { NO_EXTENSIONS, checkFiles, loadDuckdb } = require('../duckdb.js')
 const { listLiteral, literal } = require('../query/dialects.js')
 
@@ -66,7 +66,7 @@ async function rewrite(sources, folder, salt) {
  * @template T @param {string} folder @param {(connection: Connection) => Promise<T>} work @returns {Promise<T>}
  */
 async function withDuckdb(folder, work) {
-  const duckdb = loadDuckdb(process.cwd())
+  const duckdb = loadDuckdb()
   const instance = await duckdb.DuckDBInstance.create(':memory:', {
     ...NO_EXTENSIONS,
     memory_limit: MEMORY,

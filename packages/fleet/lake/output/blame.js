@@ -2,10 +2,11 @@
 
 // Renders the commits at which something has changed: as text, Markdown and a page.
 
-const { formatCount, formatShare, formatTime, printable } = require('../../terminal/format.js')
-const { codeCell, heading, plainText, table } = require('../../terminal/markdown-text.js')
-const { quote } = require('../../terminal/shell.js')
-const { cutEnd, wrapWords } = require('../../terminal/width.js')
+const { formatCount, formatShare, formatTime, printable } =
+  require('@org/cpu-prof/own-packages').format
+const { codeCell, heading, plainText, table } = require('@org/cpu-prof/own-packages').markdownText
+const { quote } = require('@org/cpu-prof/own-packages').shell
+const { cutEnd, wrapWords } = require('@org/cpu-prof/own-packages').width
 const { htmlPage, htmlTable, named } = require('./page.js')
 
 /** @typedef {import('../blame.js').Answer} Answer */

@@ -2,15 +2,15 @@
 
 // Renders a comparison of runs of a lake: as text and Markdown as other comparisons, and as a page.
 
-const { renderMarkdown } = require('../../compare/markdown.js')
-const rows = require('../../compare/rows.js')
-const { renderText } = require('../../compare/text.js')
-const { formatCount, formatShare, formatTime } = require('../../terminal/format.js')
+const { renderMarkdown } = require('@org/cpu-prof/own-packages').compareMarkdown
+const rows = require('@org/cpu-prof/own-packages').compareRows
+const { renderText } = require('@org/cpu-prof/own-packages').compareText
+const { formatCount, formatShare, formatTime } = require('@org/cpu-prof/own-packages').format
 const { htmlPage, htmlTable, named } = require('./page.js')
 const { drawColumns } = require('./svg.js')
 
 /** @typedef {import('../compare.js').Answer} Answer */
-/** @typedef {import('../../../index.js').ComparedRow} Row */
+/** @typedef {import('@org/cpu-prof').ComparedRow} Row */
 
 /** The first line of Markdown, by which a bot finds its own comment again. */
 const MARK = '<!-- cpu-prof lake compare -->'

@@ -2,7 +2,7 @@
 
 // Makes the pages of answers: one file without a script, which loads nothing.
 
-const { printable } = require('../../terminal/format.js')
+const { printable } = require('@org/cpu-prof/own-packages').format
 
 /** A piece of a page that is HTML already. @typedef {{ html: string }} Html */
 /** @typedef {string | Html} Cell a text, or HTML */
@@ -82,12 +82,12 @@ function htmlTable(texts, numbers, rows) {
  * @param {{ title: string, lines: string[], sections: Section[] }} content
  */
 function htmlPage({ title, lines, sections }) {
-  const { version } = require('../../../package.json')
+  const { VERSION } = require('@org/cpu-prof/own-packages').addon
   const body = [
     `<h1>${escapeHtml(title)}</h1>`,
     ...lines.filter((line) => line !== '').map((line) => `<p>${escapeHtml(line)}</p>`),
     ...sections.map(({ title, content }) => `<h2>${escapeHtml(title)}</h2>\n${content.html}`),
-    `<p>cpu-prof ${version}</p>`,
+    `<p>cpu-prof ${VERSION}</p>`,
   ]
   return `<!doctype html>
 <html lang="en">

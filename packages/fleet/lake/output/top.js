@@ -2,17 +2,11 @@
 
 // Renders what costs most over many runs: as text, Markdown and a page.
 
-const { formatCount, formatShare, formatTime, printable } = require('../../terminal/format.js')
-const { codeCell, heading, plainText, table } = require('../../terminal/markdown-text.js')
-const {
-  SHARE,
-  TIME,
-  cutEnd,
-  cutLines,
-  cutStart,
-  padEnd,
-  wrapWords,
-} = require('../../terminal/width.js')
+const { formatCount, formatShare, formatTime, printable } =
+  require('@org/cpu-prof/own-packages').format
+const { codeCell, heading, plainText, table } = require('@org/cpu-prof/own-packages').markdownText
+const { SHARE, TIME, cutEnd, cutLines, cutStart, padEnd, wrapWords } =
+  require('@org/cpu-prof/own-packages').width
 const { htmlPage, htmlTable, named } = require('./page.js')
 
 /** @typedef {import('../top.js').Answer} Answer */

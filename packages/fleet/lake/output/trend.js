@@ -2,9 +2,10 @@
 
 // Renders how a cost changed: as text with a chart, as Markdown, and as a page.
 
-const { formatShare, formatTime, printable } = require('../../terminal/format.js')
-const { codeCell, codeSpan, heading, plainText, table } = require('../../terminal/markdown-text.js')
-const { TIME, cutEnd, cutLines, padEnd, wrapWords } = require('../../terminal/width.js')
+const { formatShare, formatTime, printable } = require('@org/cpu-prof/own-packages').format
+const { codeCell, codeSpan, heading, plainText, table } =
+  require('@org/cpu-prof/own-packages').markdownText
+const { TIME, cutEnd, cutLines, padEnd, wrapWords } = require('@org/cpu-prof/own-packages').width
 const { htmlPage, htmlTable, named } = require('./page.js')
 const { drawColumns } = require('./svg.js')
 

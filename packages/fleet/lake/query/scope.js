@@ -2,8 +2,8 @@
 
 // Chooses the runs of a question: options and selectors, as conditions of SQL with bound values.
 
-const { loadTools } = require('../../../lib/addon.js')
-const { WrongUsage } = require('../../../lib/errors/wrong-usage.js')
+const { loadTools } = require('@org/cpu-prof/own-packages').addon
+const { WrongUsage } = require('@org/cpu-prof/own-packages').wrongUsage
 
 /**
  * What chooses runs.

@@ -1,0 +1,28 @@
+'use strict'
+
+// Gives the recorder the library by which a process sends its own profiles.
+
+/**
+ * Tells the recorder where the library is, or why there is none. The recorder says so when it needs the library.
+ * Never throws.
+ * @param {any} addon
+ */
+function givePushLibrary(addon) {
+  try {
+    addon.cpuProfPushLibrary?.(...findLibrary())
+  } catch {
+    // An earlier preload has patched what this needs.
+  }
+}
+
+/** Returns the path of the library and an empty text, or null and what to do. @returns {[string | null, string]} */
+function findLibrary() {
+  try {
+    return [require('../packages.js').loadHook('fleet').pushLibrary(), '']
+  } catch (error) {
+    const { message } = /** @type {Error} */ (error)
+    return [null, message.replace(/^cpu-prof: /, '').split('\n', 1)[0]]
+  }
+}
+
+module.exports = { givePushLibrary }

@@ -1,0 +1,37 @@
+'use strict'
+
+// Loads the addon of this package, and finds its file.
+
+const path = require('node:path')
+const { UNUSABLE, VERSION, loadTools, targetName } = require('@org/cpu-prof/own-packages').addon
+const { fileOf, search } = require('@org/cpu-prof/own-packages').searchAddon
+const manifest = require('./package.json')
+
+const WANTED = {
+  name: 'cpu-prof-fleet',
+  target: targetName(),
+  version: VERSION,
+  code: UNUSABLE,
+  owner: { manifest, folder: __dirname, require },
+}
+
+/** @type {any} */
+let addon
+
+/** Returns the addon. Node loads the file on the first call only. @returns {any} */
+function loadFleet() {
+  // The command line ends its process by functions of that addon.
+  const tools = loadTools()
+  if (fileOf(WANTED) === undefined) return tools // TEMPORARY: until the addon of this package is built
+  addon ??= search(WANTED)
+  return addon
+}
+
+/** Returns the path of the addon, which the recorder loads to send profiles. Throws if there is none. */
+function pushLibrary() {
+  const file = fileOf(WANTED)
+  if (file === undefined) search(WANTED)
+  return path.resolve(String(file))
+}
+
+module.exports = { loadFleet, pushLibrary }
