@@ -1,22 +1,18 @@
-//! Work on recordings that are finished: the addon of the command line, of `merge()` and `report()`.
-
-// napi's macros leave the exports out of a test build, so all that only they use looks dead there.
-// The library build reports dead code.
-#![cfg_attr(test, allow(dead_code))]
+//! Work on recordings that are finished, for the addons that JavaScript loads.
 
 #[cfg(test)]
 mod agreement;
-mod check;
-mod compare;
-mod convert;
-mod exports;
-mod follow;
+pub mod analysis;
+pub mod border;
+pub mod check;
+pub mod compare;
+pub mod convert;
+pub mod follow;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
-mod lake;
-mod merge;
-mod page;
-mod push;
-mod read;
-mod report;
-mod shared;
+pub mod merge;
+pub mod names;
+pub mod page;
+pub mod read;
+pub mod report;
+pub mod wall;

@@ -7,7 +7,7 @@ use super::frame_index::{ADDON_FUNCTION, FrameIndex, SourceFunction};
 use super::json::{ReportBuiltIn, ReportPlace};
 use super::lines::LineCosts;
 use super::native::module::module_of;
-use crate::read::originals::source_lines::{FunctionPlace, SourceLines};
+use crate::names::originals::source_lines::{FunctionPlace, SourceLines};
 use cpu_prof_core::base::cold_sort::ColdSort;
 
 /// Functions that are looked at: each can need another file.
@@ -17,7 +17,7 @@ const MIN_US: u64 = 10_000;
 
 /// Returns the built-ins that the lines of functions call, the most time first. `functions` are the functions
 /// with their self times, the longest first.
-pub(crate) fn built_ins(
+pub fn built_ins(
     functions: impl Iterator<Item = (usize, u64)>,
     lines: &LineCosts,
     index: &FrameIndex,
@@ -58,7 +58,7 @@ fn place_of(function: usize, index: &FrameIndex) -> Option<FunctionPlace<'_>> {
 
 /// Returns the name of a function of Node with its module, as a program calls the function: `fs.readFileSync`.
 /// A native function has its own name.
-pub(crate) fn name_of(place: &ReportPlace<'_>) -> String {
+pub fn name_of(place: &ReportPlace<'_>) -> String {
     let Some(file) = place.file.strip_prefix("node:") else {
         return match place.name {
             ADDON_FUNCTION => "a native addon".to_owned(),
@@ -78,7 +78,7 @@ pub(crate) fn name_of(place: &ReportPlace<'_>) -> String {
 
 /// Returns whether a built-in function is not what a program has called: a wrapper of another, or code without
 /// a file, which another function has compiled.
-pub(crate) fn is_no_call(place: &ReportPlace<'_>) -> bool {
+pub fn is_no_call(place: &ReportPlace<'_>) -> bool {
     let is_wrapper = place.file == "node:internal/util" || place.name == "consoleCall";
     is_wrapper || place.text > 0 || (place.file.is_empty() && place.line > 0)
 }

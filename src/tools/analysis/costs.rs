@@ -11,7 +11,7 @@ use cpu_prof_session::model::thread_profile::{NodeTimes, ThreadProfile};
 
 /// The cost of each item of one sort: functions, files, packages or owners, numbered from 0.
 #[derive(Default)]
-pub(crate) struct Costs {
+pub struct Costs {
     list: Vec<ReportCost>,
     /// How often each item is on the stack of the node that a walk has reached.
     on_stack: Vec<u32>,
@@ -25,14 +25,14 @@ pub(crate) struct Costs {
 
 impl Costs {
     /// Returns no costs, of items of which some are code.
-    pub(crate) fn new(is_code: Vec<bool>) -> Self {
+    pub fn new(is_code: Vec<bool>) -> Self {
         Self { is_code, ..Self::default() }
     }
 
     /// Returns for each item whether it belongs to the trunk of the call tree: nearly all of its time
     /// is under one other item, which has hardly any time elsewhere, with or without Node's code in
     /// between. Both rows would say the same, and the other item is nearer to the work.
-    pub(crate) fn trunk(&self) -> Vec<bool> {
+    pub fn trunk(&self) -> Vec<bool> {
         const NEARLY_ALL: f64 = 0.9;
         let mut is_trunk = vec![false; self.list.len()];
         for ((caller, callee), us) in &self.calls_us {
@@ -44,17 +44,17 @@ impl Costs {
     }
 
     /// Returns the cost of an item.
-    pub(crate) fn of(&self, item: usize) -> ReportCost {
+    pub fn of(&self, item: usize) -> ReportCost {
         self.list.get(item).copied().unwrap_or_default()
     }
 
     /// Returns the items that cost time.
-    pub(crate) fn known(&self) -> impl Iterator<Item = (usize, ReportCost)> {
+    pub fn known(&self) -> impl Iterator<Item = (usize, ReportCost)> {
         self.list.iter().copied().enumerate().filter(|(_, cost)| cost.is_known())
     }
 
     /// Returns the first `top` by self, total, blocked and critical time, sorted by self time.
-    pub(crate) fn top(&self, top: usize) -> impl Iterator<Item = (usize, ReportCost)> {
+    pub fn top(&self, top: usize) -> impl Iterator<Item = (usize, ReportCost)> {
         let by_self = |item: &usize| {
             let cost = self.list[*item];
             Reverse((cost.self_us, cost.total_us, cost.blocked_us, cost.waiting_us))
@@ -125,7 +125,7 @@ impl ReportCost {
 }
 
 /// A profile's call tree with total times.
-pub(crate) struct WeightedTree<'a> {
+pub struct WeightedTree<'a> {
     profile: &'a ThreadProfile,
     /// Time of each node with all nodes below.
     total_us: Vec<u64>,
@@ -144,7 +144,7 @@ struct OrderedNode {
 
 impl<'a> WeightedTree<'a> {
     /// Returns the tree of a profile.
-    pub(crate) fn of(profile: &'a ThreadProfile) -> Self {
+    pub fn of(profile: &'a ThreadProfile) -> Self {
         let nodes = &profile.nodes;
         let mut total_us = vec![0_u64; nodes.len()];
         // How many nodes of the order each node has with those below.
@@ -179,13 +179,13 @@ impl<'a> WeightedTree<'a> {
     }
 
     /// Returns the time of a node with all nodes below, microseconds.
-    pub(crate) fn total_us(&self, node: u32) -> u64 {
+    pub fn total_us(&self, node: u32) -> u64 {
         self.total_us[node as usize]
     }
 
     /// Adds the self and total times of the items that `items` returns for nodes and their frames, an item of
     /// each sort.
-    pub(crate) fn add_to<const SORTS: usize>(
+    pub fn add_to<const SORTS: usize>(
         &self,
         mut costs: [&mut Costs; SORTS],
         items: impl Fn(u32, u32) -> Option<[usize; SORTS]>,

@@ -11,11 +11,11 @@ use cpu_prof_core::profile::package::{is_built_in, is_users, package_of};
 use cpu_prof_session::model::frame_table::FrameTable;
 
 /// The name that the recorder gives to functions of addons, which V8 cannot tell apart.
-pub(crate) const ADDON_FUNCTION: &str = "(native addon)";
+pub const ADDON_FUNCTION: &str = "(native addon)";
 
 /// The activity of a thread in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum FrameKind {
+pub enum FrameKind {
     /// Runs a function: index into [`FrameIndex::functions`].
     Function(usize),
     /// `(idle)`
@@ -30,7 +30,7 @@ pub(crate) enum FrameKind {
 
 /// A function. Processes that load the same file share its functions.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct SourceFunction {
+pub struct SourceFunction {
     /// Name, never empty.
     pub name: String,
     /// Index into [`FrameIndex::files`].
@@ -50,7 +50,7 @@ pub(crate) struct SourceFunction {
 
 /// A file.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct SourceFile {
+pub struct SourceFile {
     /// Absolute path, URL, or V8's name for the script; empty for native code.
     pub path: String,
     /// Index into [`FrameIndex::packages`].
@@ -63,7 +63,7 @@ pub(crate) struct SourceFile {
 
 /// The functions, files and packages of a session.
 #[derive(Debug, Default)]
-pub(crate) struct FrameIndex {
+pub struct FrameIndex {
     /// Kind of each frame, by its number.
     kinds: Vec<FrameKind>,
     /// Paths of files of Windows, by their lower case.
@@ -78,14 +78,14 @@ pub(crate) struct FrameIndex {
 
 impl FrameIndex {
     /// Returns the index of a session's frames.
-    pub(crate) fn of(frames: &FrameTable) -> Self {
+    pub fn of(frames: &FrameTable) -> Self {
         let mut index = Self::default();
         index.read(frames);
         index
     }
 
     /// Adds the functions of a session. From now on the numbers of frames are those of this session.
-    pub(crate) fn read(&mut self, frames: &FrameTable) {
+    pub fn read(&mut self, frames: &FrameTable) {
         self.kinds.clear();
         for frame in frames.list() {
             let kind = match frame.function_name.as_str() {
@@ -135,7 +135,7 @@ impl FrameIndex {
     }
 
     /// Returns the name and the place of a function.
-    pub(crate) fn place(&self, function: usize) -> ReportPlace<'_> {
+    pub fn place(&self, function: usize) -> ReportPlace<'_> {
         let function = &self.functions[function];
         let SourceFunction { name, file, line, column, is_transpiled, text, compiled_at } =
             function;
@@ -155,52 +155,52 @@ impl FrameIndex {
     /// Returns a line that V8 or another tool counted for a function; 0 if the line cannot be in the
     /// function. V8 counts the lines of inlined functions for the caller, and Chrome writes the line of
     /// the caller where a function has no script.
-    pub(crate) fn line_within(&self, function: usize, line: u32) -> u32 {
+    pub fn line_within(&self, function: usize, line: u32) -> u32 {
         let is_before = i64::from(line) < i64::from(self.functions[function].line);
         if self.is_native(function) || is_before { 0 } else { line }
     }
 
     /// Returns whether a function has no script.
-    pub(crate) fn is_native(&self, function: usize) -> bool {
+    pub fn is_native(&self, function: usize) -> bool {
         let file = &self.files[self.functions[function].file];
         file.path.is_empty() || file.is_module
     }
 
     /// Returns whether a function is machine code that no engine of scripts has made.
-    pub(crate) fn is_machine_code(&self, function: usize) -> bool {
+    pub fn is_machine_code(&self, function: usize) -> bool {
         self.is_native(function) || self.files[self.functions[function].file].is_compiled
     }
 
     /// Returns whether a function is one of a native module.
-    pub(crate) fn is_in_module(&self, function: usize) -> bool {
+    pub fn is_in_module(&self, function: usize) -> bool {
         self.files[self.functions[function].file].is_module
     }
 
     /// Returns for each function whether it is neither Node's nor native.
-    pub(crate) fn code_functions(&self) -> Vec<bool> {
+    pub fn code_functions(&self) -> Vec<bool> {
         let files = self.code_files();
         self.functions.iter().map(|function| files[function.file]).collect()
     }
 
     /// Returns for each file whether it has code that is neither Node's nor native.
-    pub(crate) fn code_files(&self) -> Vec<bool> {
+    pub fn code_files(&self) -> Vec<bool> {
         let is_code =
             |file: &SourceFile| !file.is_module && !is_built_in(&self.packages[file.package]);
         self.files.iter().map(is_code).collect()
     }
 
     /// Returns whether a file is neither in a package nor Node's.
-    pub(crate) fn is_users(&self, file: usize) -> bool {
+    pub fn is_users(&self, file: usize) -> bool {
         is_users(&self.packages[self.files[file].package])
     }
 
     /// Returns the kind of the frame with this number.
-    pub(crate) fn kind(&self, frame: u32) -> FrameKind {
+    pub fn kind(&self, frame: u32) -> FrameKind {
         self.kinds[frame as usize]
     }
 
     /// Returns the index of the frame's function.
-    pub(crate) fn function(&self, frame: u32) -> Option<usize> {
+    pub fn function(&self, frame: u32) -> Option<usize> {
         match self.kind(frame) {
             FrameKind::Function(function) => Some(function),
             _ => None,
@@ -208,7 +208,7 @@ impl FrameIndex {
     }
 
     /// Returns the index of the frame's file.
-    pub(crate) fn file(&self, frame: u32) -> Option<usize> {
+    pub fn file(&self, frame: u32) -> Option<usize> {
         self.function(frame).map(|function| self.functions[function].file)
     }
 }

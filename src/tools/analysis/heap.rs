@@ -6,7 +6,7 @@ use cpu_prof_core::profile::gc::{CollectionTotals, MemoryRange, MemoryUse};
 use cpu_prof_session::model::Thread;
 
 /// Returns the collections of all recordings of a thread; none if no recording tells them.
-pub(crate) fn collections(thread: &Thread) -> Option<ReportCollections> {
+pub fn collections(thread: &Thread) -> Option<ReportCollections> {
     let told = thread.profiles.iter().filter_map(|profile| profile.collections);
     let all = told.reduce(|mut all: CollectionTotals, totals| {
         all.add_totals(totals);
@@ -17,7 +17,7 @@ pub(crate) fn collections(thread: &Thread) -> Option<ReportCollections> {
 }
 
 /// Returns the memory over all recordings of a thread; none if no recording tells it.
-pub(crate) fn memory(thread: &Thread) -> Option<ReportMemory> {
+pub fn memory(thread: &Thread) -> Option<ReportMemory> {
     let mut told: Vec<(i64, MemoryRange)> = thread
         .profiles
         .iter()

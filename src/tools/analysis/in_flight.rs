@@ -15,7 +15,7 @@ const RECENT_US: i64 = 500_000;
 
 /// A label set that was in use at the end of a process.
 #[derive(Debug, PartialEq, Serialize)]
-pub(crate) struct ReportInFlight<'a> {
+pub struct ReportInFlight<'a> {
     pub name: String,
     pub labels: &'a LabelSet,
     /// Time from the first sample with the set to the end, milliseconds.
@@ -24,7 +24,7 @@ pub(crate) struct ReportInFlight<'a> {
 
 /// Returns the label sets that a process used in the last half second of its recording, the oldest first; empty
 /// for a process that was not killed, or whose end is not among what was read.
-pub(crate) fn in_flight<'a>(process: &Process, session: &'a Session) -> Vec<ReportInFlight<'a>> {
+pub fn in_flight<'a>(process: &Process, session: &'a Session) -> Vec<ReportInFlight<'a>> {
     let main = process.threads.iter().find(|thread| thread.is_main());
     let last = main.and_then(|thread| thread.profiles.last());
     let is_killed = process.ending.as_ref().is_some_and(|ending| ending.signal.is_some());

@@ -3,14 +3,14 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::read::wall::chain::ChainPart;
-use crate::read::wall::share::Wall;
+use crate::wall::chain::ChainPart;
+use crate::wall::share::Wall;
 use cpu_prof_session::model::Process;
 
 /// A process. Absent values are not known.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ReportProgram<'a> {
+pub struct ReportProgram<'a> {
     pub pid: i64,
     pub name: &'a str,
     pub command: &'a str,
@@ -24,7 +24,7 @@ pub(crate) struct ReportProgram<'a> {
 
 impl<'a> ReportProgram<'a> {
     /// Returns the facts of a process.
-    pub(crate) fn of(process: &'a Process) -> Self {
+    pub fn of(process: &'a Process) -> Self {
         Self {
             pid: process.pid,
             name: &process.name,
@@ -38,7 +38,7 @@ impl<'a> ReportProgram<'a> {
 
 /// The time of a thread in each of its states: microseconds, which JSON gives in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct ReportTimes {
+pub struct ReportTimes {
     #[serde(rename = "javascriptMs", serialize_with = "as_ms")]
     pub javascript_us: u64,
     #[serde(rename = "nativeMs", serialize_with = "as_ms")]
@@ -65,7 +65,7 @@ pub(crate) struct ReportTimes {
 
 impl ReportTimes {
     /// Returns the time of work: the tables share it out.
-    pub(crate) fn work_us(&self) -> u64 {
+    pub fn work_us(&self) -> u64 {
         self.javascript_us.saturating_add(self.native_us).saturating_add(self.gc_us)
     }
 }
@@ -73,7 +73,7 @@ impl ReportTimes {
 /// The wall time of a run, by what had it.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ReportWall {
+pub struct ReportWall {
     pub work_ms: f64,
     pub waiting_ms: f64,
     pub blocked_ms: f64,
@@ -82,7 +82,7 @@ pub(crate) struct ReportWall {
 
 impl ReportWall {
     /// Returns the times in milliseconds.
-    pub(crate) fn of(wall: &Wall) -> Self {
+    pub fn of(wall: &Wall) -> Self {
         let ms = |us: f64| ms(us.round() as u64);
         Self {
             work_ms: ms(wall.work_us),
@@ -96,7 +96,7 @@ impl ReportWall {
 /// A condition that was met.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ReportCondition<'a> {
+pub struct ReportCondition<'a> {
     pub pid: i64,
     pub at_ms: f64,
     pub reason: &'a str,
@@ -108,7 +108,7 @@ pub(crate) struct ReportCondition<'a> {
 /// A part of what the end of a run waited for.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ReportChainPart<'a> {
+pub struct ReportChainPart<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -120,7 +120,7 @@ pub(crate) struct ReportChainPart<'a> {
 
 impl<'a> ReportChainPart<'a> {
     /// Returns the times in milliseconds.
-    pub(crate) fn of(part: &'a ChainPart) -> Self {
+    pub fn of(part: &'a ChainPart) -> Self {
         Self {
             label: part.label.as_deref(),
             phase: part.phase.as_deref(),
@@ -133,7 +133,7 @@ impl<'a> ReportChainPart<'a> {
 
 /// CPU times in microseconds, which JSON gives in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct ReportCpu {
+pub struct ReportCpu {
     #[serde(rename = "javascriptMs", serialize_with = "as_ms")]
     pub javascript_us: u64,
     #[serde(rename = "nativeMs", serialize_with = "as_ms")]
@@ -148,7 +148,7 @@ pub(crate) struct ReportCpu {
 
 /// Garbage collections.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub(crate) struct ReportCollections {
+pub struct ReportCollections {
     pub minor: u64,
     pub major: u64,
     #[serde(rename = "totalMs", serialize_with = "as_ms")]
@@ -160,7 +160,7 @@ pub(crate) struct ReportCollections {
 /// Memory, bytes.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ReportMemory {
+pub struct ReportMemory {
     pub heap_peak: u64,
     pub heap_growth: i64,
     pub external_peak: u64,
@@ -172,7 +172,7 @@ pub(crate) struct ReportMemory {
 
 /// Times in microseconds, which JSON gives in milliseconds.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
-pub(crate) struct ReportCost {
+pub struct ReportCost {
     #[serde(rename = "selfMs", serialize_with = "as_ms")]
     pub self_us: u64,
     #[serde(rename = "totalMs", serialize_with = "as_ms")]
@@ -187,7 +187,7 @@ pub(crate) struct ReportCost {
 
 /// The name and the place of a function.
 #[derive(Debug, Serialize)]
-pub(crate) struct ReportPlace<'a> {
+pub struct ReportPlace<'a> {
     pub name: &'a str,
     pub file: &'a str,
     pub line: i32,
@@ -204,7 +204,7 @@ pub(crate) struct ReportPlace<'a> {
 /// Threads that run no JavaScript.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ReportNative<'a> {
+pub struct ReportNative<'a> {
     pub name: String,
     pub threads: u32,
     #[serde(rename = "cpuMs", serialize_with = "as_ms")]
@@ -215,14 +215,14 @@ pub(crate) struct ReportNative<'a> {
 
 /// What gave work to native threads.
 #[derive(Debug, Serialize)]
-pub(crate) struct ReportStarter<'a> {
+pub struct ReportStarter<'a> {
     pub what: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<ReportPlace<'a>>,
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct ReportOwner<'a> {
+pub struct ReportOwner<'a> {
     pub kind: &'static str,
     pub name: &'a str,
     #[serde(flatten)]
@@ -230,7 +230,7 @@ pub(crate) struct ReportOwner<'a> {
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct ReportLine<'a> {
+pub struct ReportLine<'a> {
     pub name: &'a str,
     pub file: &'a str,
     pub line: u32,
@@ -246,32 +246,32 @@ pub(crate) struct ReportLine<'a> {
 
 /// A built-in function that lines call.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct ReportBuiltIn {
+pub struct ReportBuiltIn {
     pub name: &'static str,
     #[serde(rename = "selfMs", serialize_with = "as_ms")]
     pub self_us: u64,
 }
 
-pub(crate) fn is_false(value: &bool) -> bool {
+pub fn is_false(value: &bool) -> bool {
     !value
 }
 
-pub(crate) fn is_zero(value: &u32) -> bool {
+pub fn is_zero(value: &u32) -> bool {
     *value == 0
 }
 
-pub(crate) fn as_optional_ms<S: Serializer>(
+pub fn as_optional_ms<S: Serializer>(
     us: &Option<u64>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     as_ms(&us.unwrap_or_default(), serializer)
 }
 
-pub(crate) fn as_ms<S: Serializer>(us: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+pub fn as_ms<S: Serializer>(us: &u64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(ms(*us))
 }
 
 /// Returns milliseconds.
-pub(crate) fn ms(us: u64) -> f64 {
+pub fn ms(us: u64) -> f64 {
     us as f64 / 1000.0
 }

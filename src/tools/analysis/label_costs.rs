@@ -18,7 +18,7 @@ const CLEAR_KEYS: [&str; 2] = ["route", "http"];
 
 /// What costs are summed up by.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum LabelBy {
+pub enum LabelBy {
     /// Whole sets.
     Set,
     /// The values of a key.
@@ -27,7 +27,7 @@ pub(crate) enum LabelBy {
 
 impl LabelBy {
     /// Returns what sums costs up by a key; by whole sets for an empty key.
-    pub(crate) fn of_key(key: String) -> Self {
+    pub fn of_key(key: String) -> Self {
         match key.is_empty() {
             true => Self::Set,
             false => Self::Key(key),
@@ -37,7 +37,7 @@ impl LabelBy {
 
 /// The work for a set or a value.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct LabelCost {
+pub struct LabelCost {
     /// The set, or the value with its key; empty for work without.
     pub labels: LabelSet,
     pub cost: ReportCost,
@@ -47,7 +47,7 @@ pub(crate) struct LabelCost {
 
 /// A row of a report.
 #[derive(Debug, Serialize)]
-pub(crate) struct ReportLabel<'a> {
+pub struct ReportLabel<'a> {
     pub name: String,
     pub labels: &'a LabelSet,
     #[serde(flatten)]
@@ -58,7 +58,7 @@ pub(crate) struct ReportLabel<'a> {
 
 /// The function with the most work for a label.
 #[derive(Debug, Serialize)]
-pub(crate) struct ReportHottest<'a> {
+pub struct ReportHottest<'a> {
     #[serde(flatten)]
     pub place: ReportPlace<'a>,
     #[serde(rename = "selfMs", serialize_with = "as_ms")]
@@ -67,14 +67,14 @@ pub(crate) struct ReportHottest<'a> {
 
 /// The work for each label set of a session.
 #[derive(Debug, Default)]
-pub(crate) struct LabelCosts {
+pub struct LabelCosts {
     /// By the numbers of the sets; empty if no sample has labels.
     sets: Vec<LabelCost>,
 }
 
 impl LabelCosts {
     /// Returns the costs of all processes but launchers.
-    pub(crate) fn of(view: &SessionView<'_>) -> Self {
+    pub fn of(view: &SessionView<'_>) -> Self {
         let &SessionView { session, ref index, .. } = view;
         let mut profiles = view.shown_profiles();
         if !profiles.any(|profile| !profile.labels.is_empty()) {
@@ -111,7 +111,7 @@ impl LabelCosts {
 
     /// Returns the costs by whole sets, or by the values of a key, the most work first. Work without a label is
     /// one of them.
-    pub(crate) fn by(&self, by: &LabelBy) -> Vec<LabelCost> {
+    pub fn by(&self, by: &LabelBy) -> Vec<LabelCost> {
         let mut list: Vec<LabelCost> = match by {
             LabelBy::Set => self.sets.clone(),
             LabelBy::Key(key) => {
@@ -136,7 +136,7 @@ impl LabelCosts {
 
     /// Returns all keys, the one that tells the most about the work first: a key that names the work of a server,
     /// or that with the most labelled work, with several but few values.
-    pub(crate) fn keys(&self) -> Vec<&str> {
+    pub fn keys(&self) -> Vec<&str> {
         let mut keys: FxHashMap<&str, (u64, BTreeSet<&str>)> = FxHashMap::default();
         for of_set in self.sets.iter().filter(|of| of.has_time()) {
             for (key, value) in of_set.labels.iter() {
@@ -184,13 +184,13 @@ impl LabelCost {
     }
 
     /// Returns the function with the most work for the label, and that time: microseconds.
-    pub(crate) fn hottest(&self) -> Option<(usize, u64)> {
+    pub fn hottest(&self) -> Option<(usize, u64)> {
         let all = self.functions.iter().map(|(function, us)| (*function, *us));
         all.max_by_key(|(function, us)| (*us, Reverse(*function)))
     }
 
     /// Returns the label's name in a table by `by`: `route=/x · tenant=t1`, or `/x`.
-    pub(crate) fn name(&self, by: &LabelBy) -> String {
+    pub fn name(&self, by: &LabelBy) -> String {
         match by {
             LabelBy::Set if self.labels.is_empty() => "(no labels)".to_owned(),
             LabelBy::Set => self.labels.to_string(),
@@ -202,7 +202,7 @@ impl LabelCost {
     }
 
     /// Returns the row of a report.
-    pub(crate) fn row<'a>(&'a self, by: &LabelBy, index: &'a FrameIndex) -> ReportLabel<'a> {
+    pub fn row<'a>(&'a self, by: &LabelBy, index: &'a FrameIndex) -> ReportLabel<'a> {
         let hottest = self
             .hottest()
             .map(|(function, self_us)| ReportHottest { place: index.place(function), self_us });

@@ -26,12 +26,12 @@ struct LineCost {
 
 /// The costs of the lines of a session.
 #[derive(Default)]
-pub(crate) struct LineCosts(FxHashMap<FunctionLine, LineCost>);
+pub struct LineCosts(FxHashMap<FunctionLine, LineCost>);
 
 impl LineCosts {
     /// Adds the lines of the wanted functions of a profile. A line of a function has the time of the native functions
     /// of modules that it calls, where their recording tells the line.
-    pub(crate) fn add(
+    pub fn add(
         &mut self,
         profile: &ThreadProfile,
         index: &FrameIndex,
@@ -61,17 +61,17 @@ impl LineCosts {
     }
 
     /// Returns the lines, each with its function, its number and its self time in microseconds.
-    pub(crate) fn list(&self) -> impl Iterator<Item = (usize, u32, u64)> {
+    pub fn list(&self) -> impl Iterator<Item = (usize, u32, u64)> {
         self.0.iter().map(|(at, cost)| (at.function, at.line, cost.self_us))
     }
 
     /// Returns the count of lines with samples.
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.0.len()
     }
 
     /// Returns the first `top` lines by self time.
-    pub(crate) fn top<'a>(&self, index: &'a FrameIndex, top: usize) -> Vec<ReportLine<'a>> {
+    pub fn top<'a>(&self, index: &'a FrameIndex, top: usize) -> Vec<ReportLine<'a>> {
         let mut lines: Vec<_> = self.0.iter().collect();
         lines.sort_unstable_by_key(|(at, cost)| (Reverse(cost.self_us), **at));
         lines.truncate(top);

@@ -5,7 +5,7 @@ use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_session::model::Session;
 
 /// Returns the conditions of all processes in the order of their times.
-pub(crate) fn met_conditions(session: &Session) -> Vec<ReportCondition<'_>> {
+pub fn met_conditions(session: &Session) -> Vec<ReportCondition<'_>> {
     let mut all = Vec::new();
     for process in &session.processes {
         let clock_us = session.clock(process).start_us;

@@ -1,19 +1,19 @@
-//! What reports, comparisons and pages share.
+//! What reports, comparisons and pages show: costs, states, owners, and the first sentence.
 
-pub(crate) mod built_ins;
-pub(crate) mod costs;
-pub(crate) mod frame_index;
-pub(crate) mod heap;
-pub(crate) mod in_flight;
-pub(crate) mod json;
-pub(crate) mod label_costs;
-pub(crate) mod lines;
-pub(crate) mod met_conditions;
-pub(crate) mod native;
-pub(crate) mod owner;
-pub(crate) mod owners;
-pub(crate) mod path_tree;
-pub(crate) mod process;
-pub(crate) mod samples;
-pub(crate) mod sentence;
-pub(crate) mod session_costs;
+pub mod built_ins;
+pub mod costs;
+pub mod frame_index;
+pub mod heap;
+pub mod in_flight;
+pub mod json;
+pub mod label_costs;
+pub mod lines;
+pub mod met_conditions;
+pub mod native;
+pub mod owner;
+pub mod owners;
+pub mod path_tree;
+pub mod process;
+pub mod samples;
+pub mod sentence;
+pub mod session_costs;

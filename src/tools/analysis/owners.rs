@@ -14,7 +14,7 @@ use cpu_prof_session::model::thread_profile::{NONE, ThreadProfile};
 
 /// The owners of a session, with their times.
 #[derive(Default)]
-pub(crate) struct Owners {
+pub struct Owners {
     finder: OwnerFinder,
     costs: Costs,
     /// By the functions: the most time of a node, microseconds, and the node's owner.
@@ -35,7 +35,7 @@ impl Owners {
     }
 
     /// Returns the first `top` owners by the work done for them.
-    pub(crate) fn top(&self, top: usize) -> Vec<ReportOwner<'_>> {
+    pub fn top(&self, top: usize) -> Vec<ReportOwner<'_>> {
         let names: Vec<_> = self.finder.list().collect();
         let owner = |(number, cost): (usize, ReportCost)| {
             let (kind, name) = names[number];
@@ -49,12 +49,12 @@ impl Owners {
     }
 
     /// Returns the kinds and names of all owners with their costs.
-    pub(crate) fn list(&self) -> impl Iterator<Item = ((&'static str, &str), ReportCost)> {
+    pub fn list(&self) -> impl Iterator<Item = ((&'static str, &str), ReportCost)> {
         self.finder.list().enumerate().map(|(number, owner)| (owner, self.costs.of(number)))
     }
 
     /// Returns the kind and the name of a function's owner.
-    pub(crate) fn of_function(&self, function: usize) -> Option<(&'static str, &str)> {
+    pub fn of_function(&self, function: usize) -> Option<(&'static str, &str)> {
         let (_, owner) = self.of_functions.get(function).copied().flatten()?;
         self.finder.list().nth(owner)
     }

@@ -6,7 +6,7 @@ use cpu_prof_session::model::thread_profile::{NONE, ThreadProfile};
 
 /// A node and a line that a thread had reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct PageSample {
+pub struct PageSample {
     /// Index of the profile's node; [`NONE`] where nothing was recorded.
     pub node: u32,
     /// Line from 1; 0 for none.
@@ -17,7 +17,7 @@ pub(crate) struct PageSample {
 
 /// A time in which a thread had one sample after the other of the same node and line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct SampleSpan {
+pub struct SampleSpan {
     pub sample: PageSample,
     /// Length, microseconds.
     pub us: i64,
@@ -44,7 +44,7 @@ impl Thinned for PageSample {
 
 /// Returns the spans of a profile from its start to its end, with at most one for each interval, if
 /// there is an interval.
-pub(crate) fn spans(profile: &ThreadProfile, interval_us: Option<i64>) -> Vec<SampleSpan> {
+pub fn spans(profile: &ThreadProfile, interval_us: Option<i64>) -> Vec<SampleSpan> {
     let mut samples = timed_samples(profile);
     if let Some(interval_us) = interval_us {
         let mut thinner = Thinner::new(interval_us);
@@ -70,7 +70,7 @@ pub(crate) fn spans(profile: &ThreadProfile, interval_us: Option<i64>) -> Vec<Sa
 
 /// A part of a sample, in one state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct SamplePart {
+pub struct SamplePart {
     pub sample: PageSample,
     /// Index of the profile's sample.
     pub number: usize,
@@ -82,7 +82,7 @@ pub(crate) struct SamplePart {
 
 /// Calls `take` with each part of each sample within a profile, in order, without the times in which nothing
 /// was recorded. A profile that only counts samples has no parts.
-pub(crate) fn each_part(profile: &ThreadProfile, mut take: impl FnMut(SamplePart)) {
+pub fn each_part(profile: &ThreadProfile, mut take: impl FnMut(SamplePart)) {
     let mut last: Option<SamplePart> = None;
     let mut add = |next: Option<SamplePart>, at_us: i64| {
         let ended = std::mem::replace(&mut last, next);

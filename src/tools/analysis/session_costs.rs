@@ -6,7 +6,7 @@ use super::owners::Owners;
 use super::process::session_view::SessionView;
 
 /// The costs of the functions, files, packages, owners and labels of a session, without those of launchers.
-pub(crate) struct SessionCosts {
+pub struct SessionCosts {
     pub functions: Costs,
     pub files: Costs,
     pub packages: Costs,
@@ -16,7 +16,7 @@ pub(crate) struct SessionCosts {
 
 impl SessionCosts {
     /// Returns the costs of all processes but launchers.
-    pub(crate) fn of(view: &SessionView<'_>) -> Self {
+    pub fn of(view: &SessionView<'_>) -> Self {
         let index = &view.index;
         let mut costs = Self {
             functions: Costs::new(index.code_functions()),

@@ -8,13 +8,13 @@ use napi_derive::napi;
 use super::work::paths;
 use crate::read::filter::{Filter, StackFilter};
 use crate::read::label_filter::LabelFilter;
-use crate::read::originals::Places;
+use crate::names::originals::Places;
 use crate::read::selection::Selection;
 use crate::read::slice::SliceLimits;
 
 /// The part of recordings that a tool shows. Lists of texts are empty for everything.
 #[napi(object)]
-pub(crate) struct JsSelection {
+pub struct JsSelection {
     /// Start of the slice: milliseconds after the first recording's start, or before the last one's
     /// end if negative. May be infinite.
     pub from: Option<f64>,

@@ -8,16 +8,16 @@ use std::path::PathBuf;
 use napi::bindgen_prelude::*;
 
 /// An error whose text is a message for the user.
-pub(crate) type WorkError = Box<dyn std::error::Error + Send + Sync>;
+pub type WorkError = Box<dyn std::error::Error + Send + Sync>;
 
 /// JSON, or a message for the user.
 type WorkResult = std::result::Result<String, WorkError>;
 
 /// Work for a thread of libuv's pool.
-pub(crate) struct Work(Option<Box<dyn FnOnce() -> WorkResult + Send>>);
+pub struct Work(Option<Box<dyn FnOnce() -> WorkResult + Send>>);
 
 impl Work {
-    pub(crate) fn task(work: impl FnOnce() -> WorkResult + Send + 'static) -> AsyncTask<Self> {
+    pub fn task(work: impl FnOnce() -> WorkResult + Send + 'static) -> AsyncTask<Self> {
         AsyncTask::new(Self(Some(Box::new(work))))
     }
 }
@@ -39,17 +39,17 @@ impl Task for Work {
 
 /// Returns an error with a message for the user. By the beginning of the message, JavaScript knows the error from
 /// a caught panic, which is a defect.
-pub(super) fn error_for_user(message: impl Display) -> Error {
+pub fn error_for_user(message: impl Display) -> Error {
     Error::from_reason(format!("cpu-prof: {message}"))
 }
 
 /// Returns the paths that texts are.
-pub(crate) fn paths(texts: Vec<String>) -> Vec<PathBuf> {
+pub fn paths(texts: Vec<String>) -> Vec<PathBuf> {
     texts.into_iter().map(PathBuf::from).collect()
 }
 
 /// Returns a value as JSON.
-pub(crate) fn json(value: &impl serde::Serialize) -> WorkResult {
+pub fn json(value: &impl serde::Serialize) -> WorkResult {
     Ok(serde_json::to_string(value)?)
 }
 

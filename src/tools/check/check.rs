@@ -12,7 +12,7 @@ use cpu_prof_core::format::trace::check::problems::{Problem, Problems, Severity}
 
 /// The problems of all files.
 #[derive(Debug, Serialize)]
-pub(crate) struct Check {
+pub struct Check {
     version: u32,
     files: Vec<FileCheck>,
     /// Paths that could not be read.
@@ -33,7 +33,7 @@ const PPROF: &str = "the file is pprof, and only traces and .cpuprofile files ar
                      go tool pprof read it";
 
 /// Checks files, and the files in folders.
-pub(crate) fn check(paths: &[PathBuf]) -> Check {
+pub fn check(paths: &[PathBuf]) -> Check {
     let (inputs, failed) = find(paths);
     Check { version: 1, files: inputs.iter().map(check_file).collect(), failed }
 }
@@ -58,7 +58,7 @@ fn check_file(input: &Input) -> FileCheck {
 
 /// Checks the text of a file.
 #[cfg(feature = "fuzzing")]
-pub(crate) fn check_text(text: &[u8]) {
+pub fn check_text(text: &[u8]) {
     contents(text, &mut Problems::default());
 }
 

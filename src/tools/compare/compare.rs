@@ -29,7 +29,7 @@ const TOTALS: [Measure; 9] = [
 
 /// What a comparison contains.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct CompareOptions {
+pub struct CompareOptions {
     /// Kinds and names of items that are tested, however little time they have.
     pub wanted: Vec<(String, String)>,
     /// Whether times of functions, files, packages and owners are parts of the work.
@@ -48,7 +48,7 @@ struct TestedRow {
 
 /// Compares the runs of both sides, each a list of files and folders. Returns JSON, or the reason why a
 /// run cannot be read.
-pub(crate) fn compare(
+pub fn compare(
     sides: [&[Vec<PathBuf>]; 2],
     options: &CompareOptions,
 ) -> Result<String, CompareError> {

@@ -4,7 +4,7 @@ use crate::read::load_error::LoadError;
 
 /// Why runs, or values of runs, were not compared.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum CompareError {
+pub enum CompareError {
     /// A run has nothing to show.
     #[error(transparent)]
     Run(#[from] LoadError),

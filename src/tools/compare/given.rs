@@ -33,7 +33,7 @@ struct GivenDifference {
 
 /// Compares rows of values: `[{base, head, sampled}]` as JSON. Returns JSON, or what is wrong with the
 /// rows.
-pub(crate) fn compare_given(rows: &str) -> Result<String, CompareError> {
+pub fn compare_given(rows: &str) -> Result<String, CompareError> {
     let rows: Vec<GivenRow> = serde_json::from_str(rows)?;
     let sides = rows.first().map_or((0, 0), |row| (row.base.len(), row.head.len()));
     if rows.iter().any(|row| (row.base.len(), row.head.len()) != sides) {

@@ -1,13 +1,13 @@
 //! What has changed between two sets of runs.
 
-pub(crate) mod changes;
-pub(crate) mod compare;
+pub mod changes;
+pub mod compare;
 mod compare_error;
-pub(crate) mod given;
+pub mod given;
 mod items;
-pub(crate) mod json;
+pub mod json;
 mod matching;
 mod noise;
-pub(crate) mod page;
+pub mod page;
 mod run_costs;
 mod short_path;

@@ -10,14 +10,14 @@ use super::matching::matched;
 use super::run_costs::{function_item, read_runs, root};
 use crate::page::page::{PageSides, PathTime, page_of_sides};
 use crate::read::selection::Selection;
-use crate::shared::frame_index::{FrameIndex, FrameKind};
-use crate::shared::path_tree::PathTree;
-use crate::shared::process::session_view::SessionView;
+use crate::analysis::frame_index::{FrameIndex, FrameKind};
+use crate::analysis::path_tree::PathTree;
+use crate::analysis::process::session_view::SessionView;
 use cpu_prof_session::model::thread_profile::NodeTimes;
 
 /// Returns the data of a page that compares the runs of both sides, each a list of files and folders, as
 /// JSON; or the reason why a run cannot be read.
-pub(crate) fn page(
+pub fn page(
     sides: [&[Vec<PathBuf>]; 2],
     names: [String; 2],
     selection: &Selection,

@@ -25,7 +25,7 @@ use cpu_prof_session::model::{Process, Session, Thread};
 
 /// Why a file was not converted.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ConvertError {
+pub enum ConvertError {
     /// The output's name does not tell the format.
     #[error("{} has no ending that convert knows: {}, each also with .gz", .0.display(), known_endings())]
     UnknownExtension(PathBuf),
@@ -42,7 +42,7 @@ pub(crate) enum ConvertError {
 
 /// The outcome of a conversion.
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct ConvertResult {
+pub struct ConvertResult {
     /// Files that were written, absolute.
     #[serde(serialize_with = "lossy_list")]
     pub files: Vec<PathBuf>,
@@ -59,7 +59,7 @@ pub(crate) struct ConvertResult {
 type ConvertedFiles = Vec<(WholeFile, PathBuf)>;
 
 /// Converts files and folders of files.
-pub(crate) fn convert(
+pub fn convert(
     inputs: &[PathBuf],
     output: &Path,
     selection: &Selection,

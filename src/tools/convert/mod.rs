@@ -1,5 +1,5 @@
 //! Converts a file to the format of the output's extension.
 
-pub(crate) mod convert;
+pub mod convert;
 #[cfg(test)]
 mod tests;

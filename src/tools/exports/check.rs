@@ -4,8 +4,8 @@
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
-use super::work::{Work, json, paths};
-use crate::check::check as check_run;
+use cpu_prof_tools::border::work::{Work, json, paths};
+use cpu_prof_tools::check::check as check_run;
 
 /// Checks files and folders. Returns a `Check`.
 #[napi(js_name = "cpuProfCheck", catch_unwind)]

@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
-use super::selection::JsSelection;
-use super::work::{Work, json, paths};
-use crate::compare::changes::change_points::change_points;
-use crate::compare::changes::json::ChangeInput;
-use crate::compare::compare::{CompareOptions, compare as compare_runs};
-use crate::compare::given::compare_given;
-use crate::compare::page as compared_page;
-use crate::read::selection::Selection;
+use cpu_prof_tools::border::selection::JsSelection;
+use cpu_prof_tools::border::work::{Work, json, paths};
+use cpu_prof_tools::compare::changes::change_points::change_points;
+use cpu_prof_tools::compare::changes::json::ChangeInput;
+use cpu_prof_tools::compare::compare::{CompareOptions, compare as compare_runs};
+use cpu_prof_tools::compare::given::compare_given;
+use cpu_prof_tools::compare::page as compared_page;
+use cpu_prof_tools::read::selection::Selection;
 
 /// Compares runs, each a list of files and folders. `wanted` are kinds (`function`, `file`, `package`,
 /// `process`, or that of an owner) and names of what is compared even if it hardly took time. Returns a

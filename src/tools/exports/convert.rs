@@ -4,10 +4,10 @@
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
-use super::selection::JsSelection;
-use super::work::{Work, json, paths};
-use crate::convert::convert as convert_run;
-use crate::read::selection::Selection;
+use cpu_prof_tools::border::selection::JsSelection;
+use cpu_prof_tools::border::work::{Work, json, paths};
+use cpu_prof_tools::convert::convert as convert_run;
+use cpu_prof_tools::read::selection::Selection;
 use cpu_prof_session::formats::registry::FORMATS;
 
 /// Returns the formats that `convert` writes as JSON, a list.

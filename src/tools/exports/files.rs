@@ -4,7 +4,7 @@
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
-use super::work::Work;
+use cpu_prof_tools::border::work::Work;
 use cpu_prof_core::files::atomic;
 use cpu_prof_core::files::temporary::remove_partial;
 

@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
-use super::selection::JsSelection;
-use super::work::{Work, paths};
-use crate::follow::follower::{Follower, LookTime};
-use crate::follow::view::{RowKind, view};
-use crate::read::selection::Selection;
+use cpu_prof_tools::border::selection::JsSelection;
+use cpu_prof_tools::border::work::{Work, paths};
+use cpu_prof_tools::follow::follower::{Follower, LookTime};
+use cpu_prof_tools::follow::view::{RowKind, view};
+use cpu_prof_tools::read::selection::Selection;
 
 /// Returns a follower, for `followLook`, which has looked at nothing.
 #[napi(js_name = "cpuProfFollow", catch_unwind)]

@@ -7,11 +7,11 @@ use std::sync::atomic::Ordering;
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
-use super::selection::JsSelection;
-use super::work::{Work, json, paths};
-use crate::merge::merge as merge_run;
-use crate::merge::options::{MergeOptions, MergeProgress, ProcessExit};
-use crate::read::selection::Selection;
+use cpu_prof_tools::border::selection::JsSelection;
+use cpu_prof_tools::border::work::{Work, json, paths};
+use cpu_prof_tools::merge::merge as merge_run;
+use cpu_prof_tools::merge::options::{MergeOptions, MergeProgress, ProcessExit};
+use cpu_prof_tools::read::selection::Selection;
 
 /// How a process ended.
 #[napi(object)]

@@ -4,11 +4,11 @@
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
-use super::selection::JsSelection;
-use super::work::{Work, paths};
-use crate::read::selection::Selection;
-use crate::report::report::{self, ReportOptions};
-use crate::shared::label_costs::LabelBy;
+use cpu_prof_tools::border::selection::JsSelection;
+use cpu_prof_tools::border::work::{Work, paths};
+use cpu_prof_tools::read::selection::Selection;
+use cpu_prof_tools::report::report::{self, ReportOptions};
+use cpu_prof_tools::analysis::label_costs::LabelBy;
 
 /// What a report contains.
 #[napi(object)]

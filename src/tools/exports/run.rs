@@ -7,9 +7,9 @@ use std::path::PathBuf;
 
 use napi_derive::napi;
 
-use crate::read::headers::headers as headers_of;
-use crate::read::runs::{self, FolderRuns};
-use crate::read::unrecorded::note_programs;
+use cpu_prof_tools::read::headers::headers as headers_of;
+use cpu_prof_tools::read::runs::{self, FolderRuns};
+use cpu_prof_tools::read::unrecorded::note_programs;
 use cpu_prof_core::base::build_kind::BUILD;
 use cpu_prof_core::base::outside_text;
 use cpu_prof_core::base::path_text::is_local_file;

@@ -17,7 +17,7 @@ use super::recent::RecentTrace;
 use super::recording_head::{FoundHead, RecordingHead};
 use crate::read::file::ReadFile;
 use crate::read::load::Loaded;
-use crate::read::originals::Originals;
+use crate::names::originals::Originals;
 use crate::read::selection::Selection;
 use crate::read::sniff::{FileEnd, end_of};
 
@@ -27,7 +27,7 @@ const QUIET: Duration = Duration::from_secs(5);
 
 /// Follows files.
 #[derive(Default)]
-pub(crate) struct Follower {
+pub struct Follower {
     /// In the order in which the last search found them.
     files: Vec<FollowedFile>,
     /// Sources, source maps and symbols, which are read once; none before the first look.
@@ -40,7 +40,7 @@ pub(crate) struct Follower {
 
 /// The time that a look shows, microseconds.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum LookTime {
+pub enum LookTime {
     /// The time before the last event.
     Last(i64),
     /// Start and end. The start is never before that of an earlier look. Files are read up to the end.
@@ -48,7 +48,7 @@ pub(crate) enum LookTime {
 }
 
 /// A look at a time of the recordings.
-pub(crate) struct Look {
+pub struct Look {
     pub loaded: Loaded,
     /// Start of the first recording, microseconds.
     pub start_us: i64,
@@ -107,7 +107,7 @@ struct Followed {
 
 impl Follower {
     /// Looks at the files, and those in folders. `selection` chooses what of the time is shown.
-    pub(crate) fn look(
+    pub fn look(
         &mut self,
         paths: &[PathBuf],
         time: LookTime,

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use crate::shared::json::{ReportCost, ReportCpu, ReportPlace, ReportProgram, ReportTimes, as_ms};
-use crate::shared::label_costs::{ReportHottest, ReportLabel};
+use crate::analysis::json::{ReportCost, ReportCpu, ReportPlace, ReportProgram, ReportTimes, as_ms};
+use crate::analysis::label_costs::{ReportHottest, ReportLabel};
 use cpu_prof_core::files::input::Failed;
 
 #[derive(Debug, Serialize)]

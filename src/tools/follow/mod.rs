@@ -1,12 +1,12 @@
 //! Follows recordings that grow: what their threads did in the last seconds.
 
 mod appended;
-pub(crate) mod follower;
+pub mod follower;
 mod json;
 mod needed_nodes;
 mod recent;
 mod recording_head;
-pub(crate) mod view;
+pub mod view;
 
 #[cfg(test)]
 mod tests;

@@ -2,17 +2,17 @@
 
 use super::follower::Look;
 use super::json::{LiveFile, LiveFunction, LivePackage, LiveProcess, LiveThread, LiveView};
-use crate::shared::costs::{Costs, WeightedTree};
-use crate::shared::frame_index::SourceFile;
-use crate::shared::json::{ReportCost, ReportProgram};
-use crate::shared::label_costs::{LabelBy, LabelCosts};
-use crate::shared::process::cpu::cpu_of_processes;
-use crate::shared::process::session_view::SessionView;
-use crate::shared::process::times::{sum_of_times, thread_times};
+use crate::analysis::costs::{Costs, WeightedTree};
+use crate::analysis::frame_index::SourceFile;
+use crate::analysis::json::{ReportCost, ReportProgram};
+use crate::analysis::label_costs::{LabelBy, LabelCosts};
+use crate::analysis::process::cpu::cpu_of_processes;
+use crate::analysis::process::session_view::SessionView;
+use crate::analysis::process::times::{sum_of_times, thread_times};
 
 /// What the rows of a look are of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum RowKind {
+pub enum RowKind {
     Function,
     File,
     Package,
@@ -24,7 +24,7 @@ pub(crate) enum RowKind {
 
 impl RowKind {
     /// Returns the kind of a name.
-    pub(crate) fn of(name: &str) -> Option<Self> {
+    pub fn of(name: &str) -> Option<Self> {
         Some(match name {
             "function" => Self::Function,
             "file" => Self::File,
@@ -37,7 +37,7 @@ impl RowKind {
 }
 
 /// Returns a look as JSON, with the first `top` rows by self and by total time.
-pub(crate) fn view(look: &Look, kind: &RowKind, top: usize) -> serde_json::Result<String> {
+pub fn view(look: &Look, kind: &RowKind, top: usize) -> serde_json::Result<String> {
     let Look { loaded, start_us, from_us, to_us, .. } = look;
     let view = SessionView::of(&loaded.session);
     let SessionView { session, index, launchers, .. } = &view;

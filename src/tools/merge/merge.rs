@@ -21,7 +21,7 @@ use crate::read::slice::FoundSlice;
 use crate::read::time_line::find_times;
 
 /// Merges files and folders of files into `output`. A failed merge leaves nothing there.
-pub(crate) fn merge(
+pub fn merge(
     paths: &[PathBuf],
     output: &Path,
     options: &MergeOptions,

@@ -15,14 +15,14 @@
 //! end ([`output::metadata`]).
 
 mod choose_threads;
-pub(crate) mod findings;
+pub mod findings;
 mod foreign;
-pub(crate) mod inputs;
-pub(crate) mod merge;
-pub(crate) mod options;
-pub(crate) mod output;
-pub(crate) mod profiles;
+pub mod inputs;
+pub mod merge;
+pub mod options;
+pub mod output;
+pub mod profiles;
 mod recordings;
-pub(crate) mod result;
+pub mod result;
 #[cfg(test)]
 mod tests;

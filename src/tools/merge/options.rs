@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::read::filter::Filter;
-use crate::read::originals::Places;
+use crate::names::originals::Places;
 use crate::read::slice::SliceLimits;
 
 /// The end of the process that all others come from.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ProcessExit {
+pub struct ProcessExit {
     /// Pid.
     pub pid: u32,
     /// Exit code, if the process had one.
@@ -21,7 +21,7 @@ pub(crate) struct ProcessExit {
 
 /// The options of a merge.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct MergeOptions {
+pub struct MergeOptions {
     /// Names of inputs, which their processes have in the trace, with their paths. These inputs come
     /// after the others.
     pub names: Vec<(String, PathBuf)>,
@@ -43,14 +43,14 @@ pub(crate) struct MergeOptions {
 
 impl MergeOptions {
     /// Returns whether the samples of profiles change.
-    pub(crate) fn changes_samples(&self) -> bool {
+    pub fn changes_samples(&self) -> bool {
         self.filter.limits_samples() || self.interval_us.is_some()
     }
 }
 
 /// The progress of a merge, which other threads can read.
 #[derive(Debug, Default)]
-pub(crate) struct MergeProgress {
+pub struct MergeProgress {
     /// Bytes of the inputs read so far.
     pub done: Arc<AtomicU64>,
     /// Bytes of the inputs to read; 0 until known.

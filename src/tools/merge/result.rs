@@ -10,7 +10,7 @@ use cpu_prof_core::files::input::{Failed, lossy_list};
 
 /// The result of a merge: `MergeResult` in `index.d.ts`.
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct MergeResult {
+pub struct MergeResult {
     /// The trace: one file, in a list as in other results.
     #[serde(serialize_with = "lossy_list")]
     pub files: Vec<PathBuf>,
@@ -33,7 +33,7 @@ pub(crate) struct MergeResult {
 
 /// The reason why there is no trace.
 #[derive(Debug, Error)]
-pub(crate) enum MergeError {
+pub enum MergeError {
     #[error(
         "there are no traces in {}: nothing was recorded, or the recordings are elsewhere \
          (CPU_PROF_DIR says where recordings go)",

@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use crate::shared::json::{
+use crate::analysis::json::{
     ReportChainPart, ReportCondition, ReportCost, ReportProgram, ReportTimes, ReportWall,
 };
 use cpu_prof_core::profile::label_table::LabelSet;

@@ -1,6 +1,6 @@
 //! The data of the HTML report: all samples, on one call tree.
 
-pub(crate) mod json;
-pub(crate) mod page;
+pub mod json;
+pub mod page;
 mod series;
 mod tables;

@@ -6,17 +6,17 @@ use super::json::{Page, PageLeaves, PageOwners, PageProcess, PageSeries, PageThr
 use super::series::{most_of_one, series};
 use super::tables::{STATES, Tables};
 use crate::read::load::Loaded;
-use crate::read::originals::source_lines::SourceLines;
-use crate::shared::frame_index::{FrameIndex, FrameKind};
-use crate::shared::json::{ReportChainPart, ReportProgram, ReportTimes, ReportWall};
-use crate::shared::met_conditions::met_conditions;
-use crate::shared::owner::finder::OwnerFinder;
-use crate::shared::path_tree::{KnownPaths, PathTree};
-use crate::shared::process::session_view::SessionView;
-use crate::shared::process::sums::{ProcessSums, process_sums};
-use crate::shared::samples::{PageSample, SampleSpan, spans};
-use crate::shared::sentence::{Evidence, sentence};
-use crate::shared::session_costs::SessionCosts;
+use crate::names::originals::source_lines::SourceLines;
+use crate::analysis::frame_index::{FrameIndex, FrameKind};
+use crate::analysis::json::{ReportChainPart, ReportProgram, ReportTimes, ReportWall};
+use crate::analysis::met_conditions::met_conditions;
+use crate::analysis::owner::finder::OwnerFinder;
+use crate::analysis::path_tree::{KnownPaths, PathTree};
+use crate::analysis::process::session_view::SessionView;
+use crate::analysis::process::sums::{ProcessSums, process_sums};
+use crate::analysis::samples::{PageSample, SampleSpan, spans};
+use crate::analysis::sentence::{Evidence, sentence};
+use crate::analysis::session_costs::SessionCosts;
 use cpu_prof_core::base::numbering::FxIndexSet;
 use cpu_prof_core::profile::label_table::NO_LABELS;
 use cpu_prof_core::profile::off_core::OffCore;
@@ -27,7 +27,7 @@ use cpu_prof_session::model::{Process, Session, Thread};
 const MAX_SPANS: usize = 500_000;
 
 /// Returns the data as JSON. `view` is that of the session, `lists` are those of the report that the page shows too.
-pub(crate) fn page(
+pub fn page(
     loaded: &Loaded,
     view: &SessionView<'_>,
     lists: Map<String, Value>,
@@ -78,7 +78,7 @@ fn first_process<'a>(view: &SessionView<'a>) -> Option<&'a Process> {
 }
 
 /// The sides of a comparison, base and head, on one call tree.
-pub(crate) struct PageSides<'a> {
+pub struct PageSides<'a> {
     pub index: &'a FrameIndex,
     /// The paths, with their times in a run of each side.
     pub paths: PathTree<FrameKind, [PathTime; 2]>,
@@ -92,7 +92,7 @@ pub(crate) struct PageSides<'a> {
 
 /// The times of a call path without those below, microseconds.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct PathTime {
+pub struct PathTime {
     pub self_us: u64,
     pub blocked_us: u64,
     pub waiting_us: u64,
@@ -100,7 +100,7 @@ pub(crate) struct PathTime {
 
 /// Returns the data of a comparison as JSON: each side is a process of one thread, which has run every
 /// path once.
-pub(crate) fn page_of_sides(sides: PageSides<'_>) -> serde_json::Result<String> {
+pub fn page_of_sides(sides: PageSides<'_>) -> serde_json::Result<String> {
     let PageSides { index, paths, names, cwd, notes } = sides;
     let mut all_leaves = FxIndexSet::default();
     let mut page = Page { compared: true, notes, ..Page::default() };

@@ -3,11 +3,11 @@
 use rustc_hash::FxHashMap;
 
 use super::json::{CostColumns, PageCosts, PageFiles, PageFunctions};
-use crate::shared::costs::Costs;
-use crate::shared::frame_index::{FrameIndex, FrameKind};
-use crate::shared::json::ReportCost;
-use crate::shared::owner::finder::OwnerFinder;
-use crate::shared::session_costs::SessionCosts;
+use crate::analysis::costs::Costs;
+use crate::analysis::frame_index::{FrameIndex, FrameKind};
+use crate::analysis::json::ReportCost;
+use crate::analysis::owner::finder::OwnerFinder;
+use crate::analysis::session_costs::SessionCosts;
 use cpu_prof_core::base::numbering::FxIndexSet;
 use cpu_prof_core::profile::frame::CallFrame;
 

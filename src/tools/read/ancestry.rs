@@ -4,7 +4,7 @@ use cpu_prof_session::model::{Process, Session};
 
 /// Returns for each process the index of the recorded process that it runs under, with or without
 /// other programs in between.
-pub(crate) fn parents(session: &Session) -> Vec<Option<usize>> {
+pub fn parents(session: &Session) -> Vec<Option<usize>> {
     session.processes.iter().map(|child| nearest_ancestor(session, child)).collect()
 }
 
@@ -31,7 +31,7 @@ fn start_of(process: &Process) -> StartTimes {
 
 /// The times that tell which of two processes has started first.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct StartTimes {
+pub struct StartTimes {
     /// Start of the process, milliseconds of its clock.
     pub process_ms: Option<u64>,
     /// Start of its first recording, microseconds.
@@ -41,7 +41,7 @@ pub(crate) struct StartTimes {
 impl StartTimes {
     /// Returns whether the process has started after another. The recording of a parent that was started from
     /// outside can begin after those of its children.
-    pub(crate) fn is_after(self, other: Self) -> bool {
+    pub fn is_after(self, other: Self) -> bool {
         match (self.process_ms, other.process_ms) {
             (Some(one), Some(other)) => one > other,
             _ => self.recording_us > other.recording_us,

@@ -25,7 +25,7 @@ use cpu_prof_session::model::{Process, ScriptKey};
 const MAX_AT_ONCE: usize = 8;
 
 /// A file that was read.
-pub(crate) struct ReadFile {
+pub struct ReadFile {
     pub contents: FileContents,
     /// Call frames of the file's profiles.
     pub frames: FrameTable,
@@ -37,7 +37,7 @@ pub(crate) struct ReadFile {
 
 /// The contents of one file.
 #[derive(Default)]
-pub(crate) struct FileContents {
+pub struct FileContents {
     pub processes: Vec<Process>,
     pub is_trace: bool,
     /// Times of a trace that is not a recording.
@@ -53,13 +53,13 @@ pub(crate) struct FileContents {
 }
 
 /// Opens an input to read its sound events.
-pub(crate) fn open(input: &Input) -> Result<SoundItems<Box<dyn Read>>, ReadError> {
+pub fn open(input: &Input) -> Result<SoundItems<Box<dyn Read>>, ReadError> {
     open_counted(input, &Arc::default(), None)
 }
 
 /// Opens an input as `open` does, and adds the bytes that are read from the disk to `done`. pprof is opened as a
 /// trace, beside recordings of this time.
-pub(crate) fn open_counted(
+pub fn open_counted(
     input: &Input,
     done: &Arc<AtomicU64>,
     recorded: Option<&RecordedTime>,

@@ -15,7 +15,7 @@ use cpu_prof_session::model::{Process, Session, Thread};
 /// The texts that a user gives, in lower case. Of one kind, any of several is enough; an empty list
 /// excludes nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Filter {
+pub struct Filter {
     /// Parts of the commands of processes, or pids.
     processes: Vec<String>,
     /// Parts of the names of threads, or thread ids.
@@ -28,7 +28,7 @@ pub(crate) struct Filter {
 
 /// The stacks that a user asks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct StackFilter {
+pub struct StackFilter {
     /// Names of packages. A stack needs a function of one.
     packages: Vec<String>,
     /// Parts of names and places of functions. A stack needs such a function.
@@ -39,7 +39,7 @@ pub(crate) struct StackFilter {
 
 /// The parts of a filter that a frame, or all frames of a stack, have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct StackMatch {
+pub struct StackMatch {
     is_in_package: bool,
     is_focused: bool,
     is_ignored: bool,
@@ -47,28 +47,28 @@ pub(crate) struct StackMatch {
 
 impl Filter {
     /// Returns a filter. Upper and lower case are equal in all texts.
-    pub(crate) fn new(processes: &[String], threads: &[String], stacks: StackFilter) -> Self {
+    pub fn new(processes: &[String], threads: &[String], stacks: StackFilter) -> Self {
         let (processes, threads) = (lower_case(processes), lower_case(threads));
         Self { processes, threads, stacks, labels: LabelFilter::default() }
     }
 
     /// Returns the filter with these labels.
-    pub(crate) fn with_labels(self, labels: LabelFilter) -> Self {
+    pub fn with_labels(self, labels: LabelFilter) -> Self {
         Self { labels, ..self }
     }
 
     /// Returns whether the filter excludes samples by their stacks or their labels.
-    pub(crate) fn limits_samples(&self) -> bool {
+    pub fn limits_samples(&self) -> bool {
         self.stacks.is_limited() || self.labels.is_limited()
     }
 
     /// Returns whether the filter excludes a process or a thread by its name.
-    pub(crate) fn limits_threads(&self) -> bool {
+    pub fn limits_threads(&self) -> bool {
         !self.processes.is_empty() || !self.threads.is_empty()
     }
 
     /// Returns whether a process passes that has this pid, and any of these names.
-    pub(crate) fn has_process<'a>(
+    pub fn has_process<'a>(
         &self,
         pid: i64,
         names: impl IntoIterator<Item = &'a str>,
@@ -77,12 +77,12 @@ impl Filter {
     }
 
     /// Returns whether a thread passes.
-    pub(crate) fn has_thread(&self, tid: i64, name: &str) -> bool {
+    pub fn has_thread(&self, tid: i64, name: &str) -> bool {
         is_any(&self.threads, tid, [name])
     }
 
     /// Removes everything that the filter excludes from a session.
-    pub(crate) fn apply(&self, session: &mut Session) {
+    pub fn apply(&self, session: &mut Session) {
         session.processes.retain(|process| {
             self.has_process(process.pid, [process.command.as_str(), process.name.as_str()])
         });
@@ -108,7 +108,7 @@ impl Filter {
     }
 
     /// Returns the reason why nothing is left of these processes.
-    pub(crate) fn nothing_left(&self, processes: &[String]) -> String {
+    pub fn nothing_left(&self, processes: &[String]) -> String {
         const SHOWN: usize = 10;
         let StackFilter { packages, focus, ignore } = &self.stacks;
         let lists = [
@@ -132,7 +132,7 @@ impl Filter {
 
 impl StackFilter {
     /// Returns a filter. Upper and lower case are equal in all texts.
-    pub(crate) fn new(packages: &[String], focus: &[String], ignore: &[String]) -> Self {
+    pub fn new(packages: &[String], focus: &[String], ignore: &[String]) -> Self {
         Self {
             packages: lower_case(packages),
             focus: lower_case(focus),
@@ -141,12 +141,12 @@ impl StackFilter {
     }
 
     /// Returns whether the filter excludes a stack.
-    pub(crate) fn is_limited(&self) -> bool {
+    pub fn is_limited(&self) -> bool {
         *self != Self::default()
     }
 
     /// Returns what a frame has of the filter.
-    pub(crate) fn of_frame(&self, frame: &CallFrame) -> StackMatch {
+    pub fn of_frame(&self, frame: &CallFrame) -> StackMatch {
         if !self.is_limited() {
             return StackMatch::default();
         }
@@ -167,7 +167,7 @@ impl StackFilter {
     }
 
     /// Returns whether a stack passes.
-    pub(crate) fn keeps(&self, stack: StackMatch) -> bool {
+    pub fn keeps(&self, stack: StackMatch) -> bool {
         (self.packages.is_empty() || stack.is_in_package)
             && (self.focus.is_empty() || stack.is_focused)
             && !stack.is_ignored
@@ -241,7 +241,7 @@ impl StackFilter {
 
 impl StackMatch {
     /// Returns the match of a stack with one more frame.
-    pub(crate) fn with(self, frame: Self) -> Self {
+    pub fn with(self, frame: Self) -> Self {
         Self {
             is_in_package: self.is_in_package || frame.is_in_package,
             is_focused: self.is_focused || frame.is_focused,
@@ -255,7 +255,7 @@ fn lower_case(texts: &[String]) -> Vec<String> {
 }
 
 /// Returns the label by which a user finds a process: `tsc -p . (pid 4242)`.
-pub(crate) fn command_label(command: &str, pid: i64) -> String {
+pub fn command_label(command: &str, pid: i64) -> String {
     format!("{command} {}", pid_mark(pid))
 }
 

@@ -16,7 +16,7 @@ use cpu_prof_session::model::{Clock, Identity};
 
 /// The facts that a file gives about a process.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ProcessFacts {
+pub struct ProcessFacts {
     /// Whether the file is a trace, which tells more of a process than a `.cpuprofile` does.
     pub is_trace: bool,
     /// Process id; none if the file does not give one.
@@ -37,7 +37,7 @@ pub(crate) struct ProcessFacts {
 
 /// The time of one recording of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct RecordingSpan {
+pub struct RecordingSpan {
     /// Thread id.
     pub tid: i64,
     /// Start, microseconds.
@@ -48,7 +48,7 @@ pub(crate) struct RecordingSpan {
 
 /// The process that a file belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Placement {
+pub enum Placement {
     /// Other files hold all recordings of this file.
     Duplicate,
     /// The process of this index, which earlier files have named.
@@ -59,7 +59,7 @@ pub(crate) enum Placement {
 
 /// Finds the process of each file. Returns the files in the order in which they are to be added to
 /// their processes: traces come first, then earlier recordings.
-pub(crate) fn group<T>(files: impl IntoIterator<Item = (T, ProcessFacts)>) -> Vec<(T, Placement)> {
+pub fn group<T>(files: impl IntoIterator<Item = (T, ProcessFacts)>) -> Vec<(T, Placement)> {
     let mut files: Vec<_> = files.into_iter().collect();
     files.cold_sort_by_key(|(_, facts)| (!facts.is_trace, facts.start_us()));
     let mut groups = ProcessGroups::default();
@@ -171,7 +171,7 @@ impl RecordingSpan {
 
 /// The facts about a process that tell its clock.
 #[derive(Debug, Clone)]
-pub(crate) struct ClockFacts {
+pub struct ClockFacts {
     /// Id of the system's start.
     pub boot: Option<String>,
     /// First start of a recording, microseconds.
@@ -189,7 +189,7 @@ pub(crate) struct ClockFacts {
 
 impl ClockFacts {
     /// Adds a recording of the same process.
-    pub(crate) fn join(&mut self, other: Self) {
+    pub fn join(&mut self, other: Self) {
         self.boot = self.boot.take().or(other.boot);
         self.start_us = self.start_us.min(other.start_us);
         self.end_us = self.end_us.max(other.end_us);
@@ -203,7 +203,7 @@ impl ClockFacts {
 /// Processes under one start of a system share its clock, and those in one trace. Where that is not
 /// known, processes share a clock unless their times are far apart: beside a pause that is much longer than
 /// all recordings, nobody would see these.
-pub(crate) fn find_clocks(processes: &[ClockFacts]) -> (Vec<Clock>, Vec<usize>) {
+pub fn find_clocks(processes: &[ClockFacts]) -> (Vec<Clock>, Vec<usize>) {
     // Known clocks come first: a process of an unknown clock may belong to one.
     let mut order: Vec<usize> = (0..processes.len()).collect();
     order.cold_sort_by_key(|index| (processes[*index].boot.is_none(), processes[*index].start_us));
@@ -240,7 +240,7 @@ pub(crate) fn find_clocks(processes: &[ClockFacts]) -> (Vec<Clock>, Vec<usize>) 
 
 /// Returns whether two spans of time are so far apart that nothing tells that one clock gave both:
 /// microseconds.
-pub(crate) fn are_apart(one: (i64, i64), other: (i64, i64)) -> bool {
+pub fn are_apart(one: (i64, i64), other: (i64, i64)) -> bool {
     const MINUTE_US: i64 = 60_000_000;
     /// No Node process starts in the first second of its system: such a start counts from another moment.
     const FIRST_US: i64 = 1_000_000;

@@ -14,7 +14,7 @@ use cpu_prof_session::formats::cpuprofile::file_name::ids_from_file_name;
 /// What is known of one file of a recording.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct FileHeader {
+pub struct FileHeader {
     /// Path of the file.
     #[serde(serialize_with = "lossy")]
     pub file: PathBuf,
@@ -38,7 +38,7 @@ pub(crate) struct FileHeader {
 }
 
 /// Returns the headers of files, and of the files in folders. Leaves out what is gone.
-pub(crate) fn headers(files: &[PathBuf]) -> Vec<FileHeader> {
+pub fn headers(files: &[PathBuf]) -> Vec<FileHeader> {
     find(files).0.iter().map(header).collect()
 }
 

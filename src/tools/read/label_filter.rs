@@ -7,14 +7,14 @@ use cpu_prof_core::profile::label_table::LabelSet;
 /// Keys with the values of which a sample needs one, in lower case. A sample needs one of each key. The empty
 /// value stands for no label of the key.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct LabelFilter {
+pub struct LabelFilter {
     values: BTreeMap<String, Vec<String>>,
 }
 
 impl LabelFilter {
     /// Returns a filter by texts of the form `key=value`. Upper and lower case are equal. A text without `=` is a
     /// key without a value.
-    pub(crate) fn new(texts: &[String]) -> Self {
+    pub fn new(texts: &[String]) -> Self {
         let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for text in texts {
             let (key, value) = text.split_once('=').unwrap_or((text, ""));
@@ -24,12 +24,12 @@ impl LabelFilter {
     }
 
     /// Returns whether the filter excludes any samples.
-    pub(crate) fn is_limited(&self) -> bool {
+    pub fn is_limited(&self) -> bool {
         !self.values.is_empty()
     }
 
     /// Returns whether samples with these labels pass; none for samples without labels.
-    pub(crate) fn keeps(&self, labels: Option<&LabelSet>) -> bool {
+    pub fn keeps(&self, labels: Option<&LabelSet>) -> bool {
         self.values.iter().all(|(key, wanted)| {
             let mut all = labels.into_iter().flat_map(LabelSet::iter);
             let value = all.find(|(known, _)| known.to_lowercase() == *key);

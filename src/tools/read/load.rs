@@ -18,8 +18,8 @@ use super::read_error::ReadError;
 use super::slice::{FoundSlice, SliceLimits};
 use super::sniff::{is_copy, is_merged, is_recording};
 use super::time_line::{InputTimes, find_time_line};
-use super::wall::chain::{ChainPart, chain};
-use super::wall::share::{Wall, share_wall};
+use crate::wall::chain::{ChainPart, chain};
+use crate::wall::share::{Wall, share_wall};
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::files::input::{Failed, Input};
 use cpu_prof_core::format::trace::process_label::{PRIMARY, as_primary};
@@ -30,7 +30,7 @@ use cpu_prof_session::model::{Process, Session};
 
 /// A session, and what happened to each file.
 #[derive(Debug, Default)]
-pub(crate) struct Loaded {
+pub struct Loaded {
     /// Processes, threads and recordings.
     pub session: Session,
     /// Whether time of the recordings was left out.
@@ -55,7 +55,7 @@ pub(crate) struct Loaded {
 
 /// Reads files, and the files in folders, without the corrections and the filter that `Selection::load` applies:
 /// tools call that.
-pub(crate) fn load_uncorrected(paths: &[PathBuf], scope: ReadScope) -> Loaded {
+pub fn load_uncorrected(paths: &[PathBuf], scope: ReadScope) -> Loaded {
     let mut loaded = load_all(FoundInputs::of(paths), scope);
     if loaded.session.clocks.len() > 1 {
         let note = "the recordings come from several machines or runs, or from before and after a \
@@ -67,7 +67,7 @@ pub(crate) fn load_uncorrected(paths: &[PathBuf], scope: ReadScope) -> Loaded {
 
 /// Reads a slice of the time in the same way, with lines or samples as in `scope`. Only recordings of the first
 /// clock have times in the slice.
-pub(crate) fn load_slice_uncorrected(
+pub fn load_slice_uncorrected(
     paths: &[PathBuf],
     limits: SliceLimits,
     scope: ReadScope,
@@ -290,7 +290,7 @@ impl Loaded {
 
 impl Loaded {
     /// Returns the reason if nothing was read.
-    pub(crate) fn check(&self) -> Result<(), LoadError> {
+    pub fn check(&self) -> Result<(), LoadError> {
         if !self.session.processes.is_empty() {
             return Ok(());
         }
@@ -322,7 +322,7 @@ impl Loaded {
     }
 
     /// Removes what a filter excludes. Returns the reason if nothing is left.
-    pub(crate) fn keep(&mut self, filter: &Filter) -> Result<(), LoadError> {
+    pub fn keep(&mut self, filter: &Filter) -> Result<(), LoadError> {
         let label = |process: &Process| command_label(&process.command, process.pid);
         let before: Vec<String> = self.session.processes.iter().map(label).collect();
         filter.apply(&mut self.session);
@@ -354,7 +354,7 @@ fn facts(process: &Process, is_trace: bool) -> ProcessFacts {
 
 /// Finds the clocks, and sorts processes, threads and recordings by their starts; main threads come
 /// first. `span_us` returns the start and the end of a process, microseconds.
-pub(crate) fn sort(session: &mut Session, span_us: impl Fn(&Process) -> (i64, i64)) {
+pub fn sort(session: &mut Session, span_us: impl Fn(&Process) -> (i64, i64)) {
     for process in &mut session.processes {
         for thread in &mut process.threads {
             thread.profiles.cold_sort_by_key(|profile| profile.start_us);

@@ -5,7 +5,7 @@ use cpu_prof_core::files::input::Failed;
 
 /// Why there is nothing to show, as a sentence for the user.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum LoadError {
+pub enum LoadError {
     /// No file has a profile, and none was named.
     #[error(
         "there is no trace to read: give files that a recording has written (.trace.json, .cpuprofile, .gz), or a \

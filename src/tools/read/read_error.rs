@@ -6,7 +6,7 @@ use cpu_prof_session::formats::trace::scan::ScanError;
 
 /// Why a file was not read: the end of a sentence that begins with the file.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ReadError {
+pub enum ReadError {
     /// The file could not be opened.
     #[error("the file cannot be read: {0}")]
     Open(#[source] io::Error),

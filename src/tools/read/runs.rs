@@ -13,7 +13,7 @@ use cpu_prof_core::files::find::{is_input_name, is_left_out};
 /// The runs of a folder.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct FolderRuns {
+pub struct FolderRuns {
     /// Folders and traces of runs below the folder, the oldest run first. Empty for a path that is no
     /// folder of runs.
     pub runs: Vec<String>,
@@ -23,7 +23,7 @@ pub(crate) struct FolderRuns {
 
 impl FolderRuns {
     /// Returns the runs of a folder; nothing for another path.
-    pub(crate) fn of(folder: &Path) -> Self {
+    pub fn of(folder: &Path) -> Self {
         let entries = entries_of(folder);
         let runs = runs_in(folder, &entries);
         let is_other = |entry: &&Entry| !entry.is_run_folder() && !runs.contains(&entry.name);
@@ -36,7 +36,7 @@ impl FolderRuns {
 
 /// Returns the traces that stand for their runs where everything in a folder is read, below the folder.
 /// Readers of a folder leave out a trace beside recordings, so these are inputs beside the folder.
-pub(crate) fn traces_of_runs(folder: &Path) -> Vec<String> {
+pub fn traces_of_runs(folder: &Path) -> Vec<String> {
     let entries = entries_of(folder);
     let mut traces = own_traces(folder, &entries);
     for run in run_folders(folder, &entries) {
@@ -48,7 +48,7 @@ pub(crate) fn traces_of_runs(folder: &Path) -> Vec<String> {
 }
 
 /// Returns whether a folder has a recording, also in folders below.
-pub(crate) fn has_recordings(folder: &Path) -> bool {
+pub fn has_recordings(folder: &Path) -> bool {
     entries_of(folder).iter().any(|entry| has_recording(folder, entry))
 }
 

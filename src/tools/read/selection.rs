@@ -10,8 +10,8 @@ use super::file::ReadFile;
 use super::filter::Filter;
 use super::load::{Loaded, join_slices, load_slice_uncorrected};
 use super::load_error::LoadError;
-use super::originals::in_session::map_session;
-use super::originals::{Originals, Places};
+use crate::names::originals::in_session::map_session;
+use crate::names::originals::{Originals, Places};
 use super::slice::SliceLimits;
 use super::unrecorded;
 use cpu_prof_core::files::input::Input;
@@ -19,7 +19,7 @@ use cpu_prof_core::profile::read_scope::ReadScope;
 
 /// What a user selects.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Selection {
+pub struct Selection {
     /// The part of the time line.
     pub slice: SliceLimits,
     /// Processes, threads and stacks.
@@ -32,7 +32,7 @@ pub(crate) struct Selection {
 
 impl Selection {
     /// Reads files, and the files in folders. Returns the reason if there is nothing to show.
-    pub(crate) fn load(&self, paths: &[PathBuf], scope: ReadScope) -> Result<Loaded, LoadError> {
+    pub fn load(&self, paths: &[PathBuf], scope: ReadScope) -> Result<Loaded, LoadError> {
         let mut loaded = load_slice_uncorrected(paths, self.slice, scope);
         loaded.check()?;
         self.correct(&mut loaded, scope, &mut self.originals());
@@ -42,13 +42,13 @@ impl Selection {
     }
 
     /// Returns what finds sources and names.
-    pub(crate) fn originals(&self) -> Originals {
+    pub fn originals(&self) -> Originals {
         Originals::new(&self.places)
     }
 
     /// Returns what files show that were read before, each the same slice of the time of one clock.
     /// `originals` is that of earlier calls. Nothing may be left.
-    pub(crate) fn of_slices(
+    pub fn of_slices(
         &self,
         files: Vec<(&Input, ReadFile)>,
         originals: &mut Originals,

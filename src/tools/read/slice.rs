@@ -3,7 +3,7 @@
 /// The limits of a slice, as the user gave them: microseconds after the recordings' start, or before
 /// their end if the number is negative.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct SliceLimits {
+pub struct SliceLimits {
     /// Start of the slice; none for the start of the recordings.
     pub from_us: Option<i64>,
     /// End of the slice; none for the end of the recordings.
@@ -12,7 +12,7 @@ pub(crate) struct SliceLimits {
 
 /// A slice on the time line of the recordings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FoundSlice {
+pub struct FoundSlice {
     /// Start, microseconds.
     pub from_us: Option<i64>,
     /// End, microseconds.
@@ -23,7 +23,7 @@ pub(crate) struct FoundSlice {
 
 impl SliceLimits {
     /// Returns the limits for times in milliseconds, which may be infinite.
-    pub(crate) fn of_ms(from_ms: Option<f64>, to_ms: Option<f64>) -> Self {
+    pub fn of_ms(from_ms: Option<f64>, to_ms: Option<f64>) -> Self {
         const US_PER_MS: f64 = 1000.0;
         // The conversion saturates: infinity becomes the largest number.
         let micros = |ms: f64| (ms * US_PER_MS).round() as i64;
@@ -31,18 +31,18 @@ impl SliceLimits {
     }
 
     /// Returns whether there is a limit.
-    pub(crate) fn is_limited(self) -> bool {
+    pub fn is_limited(self) -> bool {
         self != Self::default()
     }
 
     /// Returns whether the limits exclude nothing.
-    pub(crate) fn is_everything(self) -> bool {
+    pub fn is_everything(self) -> bool {
         self.from_us.is_none_or(|from_us| from_us == 0)
             && self.to_us.is_none_or(|to_us| to_us == i64::MAX)
     }
 
     /// Finds the slice of recordings by one clock, from their first start to their last end.
-    pub(crate) fn find(self, start_us: i64, end_us: i64) -> FoundSlice {
+    pub fn find(self, start_us: i64, end_us: i64) -> FoundSlice {
         let at = |limit_us: i64| match limit_us {
             ..0 => end_us.saturating_add(limit_us),
             0.. => start_us.saturating_add(limit_us),
@@ -54,12 +54,12 @@ impl SliceLimits {
 
 impl FoundSlice {
     /// Returns whether the slice does not end after its start.
-    pub(crate) fn is_reversed(&self) -> bool {
+    pub fn is_reversed(&self) -> bool {
         self.from_us.zip(self.to_us).is_some_and(|(from_us, to_us)| from_us >= to_us)
     }
 
     /// Returns why nothing is in the slice, for the user.
-    pub(crate) fn reason(&self) -> String {
+    pub fn reason(&self) -> String {
         let (start_us, end_us) = self.recorded_us;
         let length = milliseconds(end_us.saturating_sub(start_us));
         let place = |limit_us: Option<i64>, none: &str| {

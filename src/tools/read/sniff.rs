@@ -5,7 +5,7 @@ mod file_end;
 
 use serde_json::{Map, Value};
 
-pub(crate) use self::file_end::{FileEnd, end_of, end_of_text, is_complete};
+pub use self::file_end::{FileEnd, end_of, end_of_text, is_complete};
 use super::file::open;
 use super::group::{ClockFacts, ProcessFacts, RecordingSpan};
 use super::read_error::ReadError;
@@ -24,7 +24,7 @@ use cpu_prof_session::model::Identity;
 
 /// The kind of a file.
 #[derive(Debug)]
-pub(crate) enum SniffedFile {
+pub enum SniffedFile {
     /// The recording of one thread: ours, or a `.cpuprofile`.
     Recording(RecordingFile),
     /// Any other trace.
@@ -38,7 +38,7 @@ pub(crate) enum SniffedFile {
 
 /// The process and the time of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FirstEvent {
+pub struct FirstEvent {
     /// Process id.
     pub pid: u32,
     /// Time, microseconds; not 0.
@@ -47,7 +47,7 @@ pub(crate) struct FirstEvent {
 
 /// A file with the recording of one thread.
 #[derive(Debug, Clone)]
-pub(crate) struct RecordingFile {
+pub struct RecordingFile {
     /// Index of the input.
     pub input: usize,
     /// Whether the file is a `.cpuprofile`.
@@ -71,7 +71,7 @@ pub(crate) struct RecordingFile {
 
 impl RecordingFile {
     /// Returns the facts that tell the process of the recording.
-    pub(crate) fn facts(&self) -> ProcessFacts {
+    pub fn facts(&self) -> ProcessFacts {
         let text = |key: &str| {
             let text = self.program.get(key)?.as_str()?;
             (!text.is_empty()).then(|| text.to_owned())
@@ -95,24 +95,24 @@ impl RecordingFile {
 
     /// Returns the facts that tell the clock of the recording, which lasts until `end_us` as far as
     /// that is known.
-    pub(crate) fn clock_facts(&self, end_us: i64) -> ClockFacts {
+    pub fn clock_facts(&self, end_us: i64) -> ClockFacts {
         let boot = self.identity().map(|identity| identity.boot);
         let start_us = self.start_us;
         ClockFacts { boot, start_us, end_us, wall_zero_us: None, recordings: 1, trace: None }
     }
 
     /// Returns the end, or the start if only a full reading would tell the end: microseconds.
-    pub(crate) fn known_end_us(&self) -> i64 {
+    pub fn known_end_us(&self) -> i64 {
         self.end_us.unwrap_or(self.start_us)
     }
 
     /// Returns the label of the recording, if it has one.
-    pub(crate) fn recording_label(&self) -> Option<&str> {
+    pub fn recording_label(&self) -> Option<&str> {
         self.program.get("recordingLabel")?.as_str()
     }
 
     /// Returns the start of the process and of the system, if the header gives both.
-    pub(crate) fn identity(&self) -> Option<Identity> {
+    pub fn identity(&self) -> Option<Identity> {
         let process_start_ms = self.program.get("processStartMs")?.as_u64()?;
         let boot = self.program.get("boot")?.as_str()?.to_owned();
         let key = self.program.get("processKey").and_then(Value::as_str).map(str::to_owned);
@@ -122,7 +122,7 @@ impl RecordingFile {
 }
 
 /// Tells what an input is.
-pub(crate) fn sniff(index: usize, input: &Input) -> Result<SniffedFile, ReadError> {
+pub fn sniff(index: usize, input: &Input) -> Result<SniffedFile, ReadError> {
     /// Events that are read to find one with a process and a time.
     const EVENTS_UNTIL_FIRST: usize = 16;
     let mut items = open(input)?;
@@ -197,7 +197,7 @@ pub(crate) fn sniff(index: usize, input: &Input) -> Result<SniffedFile, ReadErro
 }
 
 /// Reads the header of a recording: what stands before its events or nodes.
-pub(crate) fn read_header(input: &Input) -> Option<RecordingFile> {
+pub fn read_header(input: &Input) -> Option<RecordingFile> {
     match Scanner::new(input.open().ok()?).next().ok()?? {
         Item::Member { key: "metadata", value } => header(0, value),
         Item::Member { key: METADATA_KEY, value } => cpuprofile::header(0, value),
@@ -206,12 +206,12 @@ pub(crate) fn read_header(input: &Input) -> Option<RecordingFile> {
 }
 
 /// Returns whether an input is the recording of one thread, by its start.
-pub(crate) fn is_recording(input: &Input) -> bool {
+pub fn is_recording(input: &Input) -> bool {
     cpuprofile::is_cpuprofile(input) || read_header(input).is_some()
 }
 
 /// Returns whether an input is a merged trace: the first member says so.
-pub(crate) fn is_merged(input: &Input) -> bool {
+pub fn is_merged(input: &Input) -> bool {
     let Ok(file) = input.open() else { return false };
     matches!(
         Scanner::new(file).next(),
@@ -222,7 +222,7 @@ pub(crate) fn is_merged(input: &Input) -> bool {
 /// Returns whether a merged trace or a pprof file, whose path nobody named, is a copy of recordings that
 /// stand beside it: a folder may hold what its recordings were merged or converted into. Folders side by
 /// side are those of different runs.
-pub(crate) fn is_copy<'a>(
+pub fn is_copy<'a>(
     merged: &Input,
     inputs: impl IntoIterator<Item = &'a Input>,
     is_recording: impl Fn(&Input) -> bool,

@@ -15,7 +15,7 @@ use cpu_prof_session::model::frame_table::FrameTable;
 
 /// The times of all inputs.
 #[derive(Debug, Default)]
-pub(crate) struct InputTimes {
+pub struct InputTimes {
     /// Recorded processes, also those in merged traces.
     pub recorded: Vec<ClockFacts>,
     /// Traces of other tools.
@@ -24,7 +24,7 @@ pub(crate) struct InputTimes {
 
 /// The times of the processes of another tool's trace.
 #[derive(Debug, Default)]
-pub(crate) struct OtherTimes {
+pub struct OtherTimes {
     span: EventSpan,
     /// Whether a process has times that count from 0.
     has_zero: bool,
@@ -34,7 +34,7 @@ pub(crate) struct OtherTimes {
 
 impl InputTimes {
     /// Adds the times of a trace that is not a recording.
-    pub(crate) fn trace(&mut self, times: TraceTimes) {
+    pub fn trace(&mut self, times: TraceTimes) {
         let mut others = OtherTimes { recordings: times.recordings, ..OtherTimes::default() };
         for (process, span) in times.processes() {
             match (process, span.get()) {
@@ -55,7 +55,7 @@ impl InputTimes {
     /// Returns the start and the end of the time line, microseconds: of the recordings by the clock
     /// of most, and of the other traces that are not far from all recordings. Without recordings, the
     /// other traces have clocks too.
-    pub(crate) fn line(&self) -> Option<(i64, i64)> {
+    pub fn line(&self) -> Option<(i64, i64)> {
         let (clocks, _) = find_clocks(&self.recorded);
         let Some(main) = clocks.first() else {
             let others: Vec<_> = self.others.iter().filter_map(OtherTimes::clock_facts).collect();
@@ -73,7 +73,7 @@ impl InputTimes {
     }
 
     /// Gives a clock the start and the end of the time line, unless they are another clock's.
-    pub(crate) fn set(&self, clock: &mut Clock) {
+    pub fn set(&self, clock: &mut Clock) {
         if let Some((start_us, end_us)) = self.line()
             && clock.start_us <= end_us
             && start_us <= clock.end_us
@@ -83,7 +83,7 @@ impl InputTimes {
     }
 
     /// Returns whether events at 0 have a time: the times count from 0, or no event has another.
-    pub(crate) fn has_zero(&self) -> bool {
+    pub fn has_zero(&self) -> bool {
         self.recorded.is_empty() && self.others.iter().any(|one| one.has_zero)
     }
 }
@@ -110,7 +110,7 @@ impl OtherTimes {
 
 /// Returns whether a time is far from all recordings, by their starts and ends: microseconds. Some
 /// tools count from their own start, others by the clock of another machine.
-pub(crate) fn is_far(ts: i64, recorded_us: &[(i64, i64)]) -> bool {
+pub fn is_far(ts: i64, recorded_us: &[(i64, i64)]) -> bool {
     const MINUTE_US: i64 = 60_000_000;
     const HOUR_US: i64 = 60 * MINUTE_US;
     let is_near = |(start_us, end_us): &(i64, i64)| {
@@ -124,12 +124,12 @@ pub(crate) fn is_far(ts: i64, recorded_us: &[(i64, i64)]) -> bool {
 
 /// Finds the time line of inputs. Reads no more than the heads of events and the profiles of other
 /// tools, and of finished recordings only the start and the end.
-pub(crate) fn find_time_line(inputs: &[Input]) -> Option<(i64, i64)> {
+pub fn find_time_line(inputs: &[Input]) -> Option<(i64, i64)> {
     find_times(inputs).line()
 }
 
 /// Finds the times of inputs, as `find_time_line` does.
-pub(crate) fn find_times<'a>(inputs: impl IntoIterator<Item = &'a Input>) -> InputTimes {
+pub fn find_times<'a>(inputs: impl IntoIterator<Item = &'a Input>) -> InputTimes {
     let mut times = InputTimes::default();
     for (index, input) in inputs.into_iter().enumerate() {
         match sniff(index, input) {

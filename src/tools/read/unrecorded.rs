@@ -17,7 +17,7 @@ const END: u64 = 64 << 10;
 
 /// Adds to the recording of a process what ran under the process without a recording. Returns whether the file has
 /// it now: one that can still change stays as it is.
-pub(crate) fn note_programs(path: &Path, programs: UnrecordedPrograms) -> io::Result<bool> {
+pub fn note_programs(path: &Path, programs: UnrecordedPrograms) -> io::Result<bool> {
     let mut file = OpenOptions::new().read(true).write(true).open(path)?;
     let bytes = file.metadata()?.len();
     let input = Input { path: path.to_owned(), bytes, is_named: true, group: 0 };

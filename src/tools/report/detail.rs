@@ -5,10 +5,10 @@ use std::cmp::Reverse;
 use rustc_hash::FxHashMap;
 
 use super::json::{ReportCall, ReportDetail, ReportProcessTime, ReportTime};
-use crate::shared::costs::WeightedTree;
-use crate::shared::frame_index::{FrameIndex, SourceFunction};
-use crate::shared::lines::LineCosts;
-use crate::shared::process::session_view::SessionView;
+use crate::analysis::costs::WeightedTree;
+use crate::analysis::frame_index::{FrameIndex, SourceFunction};
+use crate::analysis::lines::LineCosts;
+use crate::analysis::process::session_view::SessionView;
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::base::path_text::as_in_place;
 use cpu_prof_session::model::Process;

@@ -8,10 +8,10 @@ use std::mem;
 
 use super::json::ReportImport;
 use super::tree::branches;
-use crate::shared::frame_index::FrameIndex;
-use crate::shared::json::ms;
-use crate::shared::path_tree::PathTree;
-use crate::shared::process::session_view::SessionView;
+use crate::analysis::frame_index::FrameIndex;
+use crate::analysis::json::ms;
+use crate::analysis::path_tree::PathTree;
+use crate::analysis::process::session_view::SessionView;
 use cpu_prof_session::model::thread_profile::{NONE, ThreadProfile};
 
 /// Part of the whole time that a module needs.

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::shared::in_flight::ReportInFlight;
-use crate::shared::json::{
+use crate::analysis::in_flight::ReportInFlight;
+use crate::analysis::json::{
     ReportBuiltIn, ReportChainPart, ReportCollections, ReportCondition, ReportCost, ReportCpu,
     ReportLine, ReportMemory, ReportNative, ReportOwner, ReportPlace, ReportProgram, ReportTimes,
     ReportWall, as_ms, as_optional_ms,
 };
-use crate::shared::label_costs::ReportLabel;
+use crate::analysis::label_costs::ReportLabel;
 use cpu_prof_core::files::input::{Failed, lossy_list};
 
 #[derive(Debug, Serialize)]

@@ -2,15 +2,15 @@
 
 mod detail;
 mod imports;
-pub(crate) mod json;
+pub mod json;
 mod modules;
-pub(crate) mod page_lists;
+pub mod page_lists;
 mod projects;
-pub(crate) mod report;
+pub mod report;
 mod scripts;
 mod stalls;
 #[cfg(test)]
 mod tests;
 mod tree;
 mod typescript;
-pub(crate) mod user_files;
+pub mod user_files;

@@ -1,8 +1,8 @@
 //! The times of the modules of native code.
 
-use crate::shared::costs::{Costs, WeightedTree};
-use crate::shared::native::module::module_of;
-use crate::shared::process::session_view::SessionView;
+use crate::analysis::costs::{Costs, WeightedTree};
+use crate::analysis::native::module::module_of;
+use crate::analysis::process::session_view::SessionView;
 use cpu_prof_core::base::numbering::FxIndexSet;
 use cpu_prof_core::format::url::file_path;
 

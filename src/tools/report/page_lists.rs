@@ -5,7 +5,7 @@ use serde_json::{Map, Value, to_value};
 use super::imports::imports;
 use super::scripts::scripts;
 use super::stalls::stalls;
-use crate::shared::process::session_view::SessionView;
+use crate::analysis::process::session_view::SessionView;
 
 /// The shortest stall of a page, microseconds.
 const STALL_US: u64 = 50_000;
@@ -13,7 +13,7 @@ const STALL_US: u64 = 50_000;
 const MAX_STALLS: usize = 200;
 
 /// Returns the lists by their names in a report. A list that would be empty is missing.
-pub(crate) fn page_lists(view: &SessionView<'_>) -> serde_json::Result<Map<String, Value>> {
+pub fn page_lists(view: &SessionView<'_>) -> serde_json::Result<Map<String, Value>> {
     let lists = [
         ("stalls", to_value(stalls(view, STALL_US, MAX_STALLS))?),
         ("imports", to_value(imports(view))?),

@@ -9,11 +9,11 @@ use rustc_hash::FxBuildHasher;
 
 use super::json::{ReportCheckedFile, ReportPart, ReportProject};
 use super::typescript::{CompilerWork, work_of_nodes};
-use crate::shared::frame_index::{FrameIndex, FrameKind};
-use crate::shared::process::launchers::stem;
-use crate::shared::process::session_view::SessionView;
-use crate::shared::process::sums::ProcessSums;
-use crate::shared::samples::{SampleSpan, spans};
+use crate::analysis::frame_index::{FrameIndex, FrameKind};
+use crate::analysis::process::launchers::stem;
+use crate::analysis::process::session_view::SessionView;
+use crate::analysis::process::sums::ProcessSums;
+use crate::analysis::samples::{SampleSpan, spans};
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::base::path_text::{ancestors, is_local_file, is_windows, with_slashes};
 use cpu_prof_core::base::system::IS_WINDOWS;
@@ -232,7 +232,7 @@ fn resolved(folder: &str, path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shared::process::sums::process_sums;
+    use crate::analysis::process::sums::process_sums;
     use cpu_prof_core::profile::frame::CallFrame;
     use cpu_prof_core::profile::position::SourcePosition;
     use cpu_prof_core::profile::read_scope::ReadScope;

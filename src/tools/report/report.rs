@@ -13,30 +13,30 @@ use super::stalls::stalls;
 use super::tree::tree;
 use super::user_files::own_files;
 use crate::read::load::Loaded;
-use crate::read::originals::source_lines::SourceLines;
-use crate::shared::built_ins::built_ins;
-use crate::shared::costs::Costs;
-use crate::shared::frame_index::SourceFile;
-use crate::shared::heap;
-use crate::shared::in_flight::in_flight;
-use crate::shared::json::{
+use crate::names::originals::source_lines::SourceLines;
+use crate::analysis::built_ins::built_ins;
+use crate::analysis::costs::Costs;
+use crate::analysis::frame_index::SourceFile;
+use crate::analysis::heap;
+use crate::analysis::in_flight::in_flight;
+use crate::analysis::json::{
     ReportChainPart, ReportCost, ReportCpu, ReportProgram, ReportTimes, ReportWall, ms,
 };
-use crate::shared::label_costs::{LabelBy, LabelCost};
-use crate::shared::lines::LineCosts;
-use crate::shared::met_conditions::met_conditions;
-use crate::shared::process::cpu::counted_us;
-use crate::shared::process::session_view::SessionView;
-use crate::shared::process::sums::{ProcessSums, process_sums};
-use crate::shared::process::times::sum_of_times;
-use crate::shared::sentence::{Evidence, sentence};
-use crate::shared::session_costs::SessionCosts;
+use crate::analysis::label_costs::{LabelBy, LabelCost};
+use crate::analysis::lines::LineCosts;
+use crate::analysis::met_conditions::met_conditions;
+use crate::analysis::process::cpu::counted_us;
+use crate::analysis::process::session_view::SessionView;
+use crate::analysis::process::sums::{ProcessSums, process_sums};
+use crate::analysis::process::times::sum_of_times;
+use crate::analysis::sentence::{Evidence, sentence};
+use crate::analysis::session_costs::SessionCosts;
 use cpu_prof_core::profile::read_scope::ReadScope;
 use cpu_prof_session::model::{Process, Thread};
 
 /// What a report contains.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ReportOptions {
+pub struct ReportOptions {
     /// Rows of each list, by each time.
     pub top: usize,
     /// A function of which callers, callees, lines and processes are wanted.
@@ -57,7 +57,7 @@ pub(crate) struct ReportOptions {
 
 impl ReportOptions {
     /// Returns what has to be read.
-    pub(crate) fn scope(&self) -> ReadScope {
+    pub fn scope(&self) -> ReadScope {
         let needs_samples = self.has_imports || self.has_projects || self.stalls_us.is_some();
         if needs_samples { ReadScope::ALL } else { ReadScope::STEPS }
     }
@@ -65,7 +65,7 @@ impl ReportOptions {
 
 /// Returns the report as JSON. The lists of functions, files and packages each hold the first `top`
 /// by self time and the first `top` by total time. Lines have self time only.
-pub(crate) fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Result<String> {
+pub fn report(loaded: &Loaded, options: &ReportOptions) -> serde_json::Result<String> {
     let top = options.top;
     let view = SessionView::of(&loaded.session);
     let SessionView { session, index, .. } = &view;

@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 
 use super::json::ReportScript;
-use crate::shared::process::launchers::{WORK, stem};
-use crate::shared::process::session_view::SessionView;
-use crate::shared::process::times::thread_times;
+use crate::analysis::process::launchers::{WORK, stem};
+use crate::analysis::process::session_view::SessionView;
+use crate::analysis::process::times::thread_times;
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::base::numbering::FxIndexSet;
 use cpu_prof_session::model::Process;

@@ -5,10 +5,10 @@ use std::cmp::Reverse;
 use rustc_hash::FxHashMap;
 
 use super::json::{ReportCall, ReportStall};
-use crate::shared::frame_index::{FrameIndex, FrameKind};
-use crate::shared::json::ms;
-use crate::shared::process::session_view::SessionView;
-use crate::shared::samples::{SampleSpan, spans};
+use crate::analysis::frame_index::{FrameIndex, FrameKind};
+use crate::analysis::json::ms;
+use crate::analysis::process::session_view::SessionView;
+use crate::analysis::samples::{SampleSpan, spans};
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::off_core::OffCore;
 use cpu_prof_session::model::thread_profile::{NONE, ProfileNode, ThreadProfile};

@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::mem;
 
 use super::json::{ReportTime, ReportTreeNode};
-use crate::shared::costs::WeightedTree;
-use crate::shared::path_tree::PathTree;
-use crate::shared::process::session_view::SessionView;
+use crate::analysis::costs::WeightedTree;
+use crate::analysis::path_tree::PathTree;
+use crate::analysis::process::session_view::SessionView;
 use cpu_prof_core::base::cold_sort::ColdSort;
 
 /// Levels of a tree: what is below counts for the last level. Writers and readers of JSON recurse.

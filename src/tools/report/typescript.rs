@@ -1,7 +1,7 @@
 //! What TypeScript's compiler does, by its functions on the stack: the phase, and the construct that it
 //! checks.
 
-use crate::shared::frame_index::FrameIndex;
+use crate::analysis::frame_index::FrameIndex;
 use cpu_prof_session::model::compilation::{CHECK, is_compiler, named, phase_below};
 use cpu_prof_session::model::thread_profile::ThreadProfile;
 

@@ -2,9 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::shared::costs::{Costs, WeightedTree};
-use crate::shared::frame_index::FrameIndex;
-use crate::shared::process::session_view::SessionView;
+use crate::analysis::costs::{Costs, WeightedTree};
+use crate::analysis::frame_index::FrameIndex;
+use crate::analysis::process::session_view::SessionView;
 use cpu_prof_session::model::{Process, Thread};
 
 /// Part of a thread's longest total time that a file needs: a file with less says little about the

@@ -2,7 +2,7 @@
 
 /// What a process did, and when.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ProcessActivity {
+pub struct ProcessActivity {
     /// Times in which a thread worked, or waited for a core.
     pub work: TimeSpans,
     /// The same of each thread, by its index.
@@ -13,7 +13,7 @@ pub(crate) struct ProcessActivity {
 
 /// Times apart from each other.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct TimeSpans(Vec<(i64, i64)>);
+pub struct TimeSpans(Vec<(i64, i64)>);
 
 impl TimeSpans {
     /// Adds a time. [`TimeSpans::join`] is to follow.

@@ -1,5 +1,5 @@
 //! Why a run took its wall time.
 
 mod activity;
-pub(crate) mod chain;
-pub(crate) mod share;
+pub mod chain;
+pub mod share;

@@ -14,7 +14,7 @@ use super::activity::{ProcessActivity, TimeSpans};
 
 /// The wall time by what had it, microseconds.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Wall {
+pub struct Wall {
     /// Shares of threads that worked.
     pub work_us: f64,
     /// Shares of threads that waited for a core.
@@ -36,7 +36,7 @@ struct Part {
 
 /// Gives each node its share of the wall time. Returns the sums, and what each process did when. The session
 /// needs steps.
-pub(crate) fn share_wall(session: &mut Session) -> (Wall, Vec<ProcessActivity>) {
+pub fn share_wall(session: &mut Session) -> (Wall, Vec<ProcessActivity>) {
     let mut wall = Wall::default();
     let mut activities = Vec::new();
     activities.resize_with(session.processes.len(), ProcessActivity::default);

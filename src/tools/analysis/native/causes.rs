@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-use crate::shared::frame_index::{
+use crate::analysis::frame_index::{
     ADDON_FUNCTION, FrameIndex, FrameKind, SourceFile, SourceFunction,
 };
 use cpu_prof_core::base::cold_sort::ColdSort;

@@ -1,5 +1,5 @@
 //! The native threads of processes, and who gave them their work.
 
 mod causes;
-pub(crate) mod module;
-pub(crate) mod threads;
+pub mod module;
+pub mod threads;

@@ -103,7 +103,7 @@ const COMMON_NAMES: [&str; 8] =
     ["addon", "binding", "bindings", "index", "main", "native", "node", "node_addon"];
 
 /// Returns the word for the module or the library that a native function is of. `path` is that of the module.
-pub(crate) fn module_of<'a>(path: &'a str, function_name: &str) -> Cow<'a, str> {
+pub fn module_of<'a>(path: &'a str, function_name: &str) -> Cow<'a, str> {
     let file = path.rsplit('/').next().unwrap_or(path);
     if file.contains("vdso") {
         return "kernel".into();

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::causes::{Cause, Causes, WorkSource};
-use crate::shared::frame_index::{FrameIndex, FrameKind, SourceFunction};
-use crate::shared::json::{ReportNative, ReportStarter};
+use crate::analysis::frame_index::{FrameIndex, FrameKind, SourceFunction};
+use crate::analysis::json::{ReportNative, ReportStarter};
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::cpu_use::NativeUse;
 use cpu_prof_session::model::{Process, Thread};
@@ -16,7 +16,7 @@ const MIN_CAUSE_US: u64 = 50_000;
 /// The name of a worker's thread: Node's from 24 on, and the one that recordings have for workers without a name.
 const WORKER: &str = "WorkerThread";
 /// What a user calls workers without a recording.
-pub(crate) const UNRECORDED_WORKERS: &str = "workers that were not recorded";
+pub const UNRECORDED_WORKERS: &str = "workers that were not recorded";
 /// The most causes of a row.
 const MAX_CAUSES: usize = 3;
 /// Threads of libuv's pool, unless the program sets another count.
@@ -37,7 +37,7 @@ enum Kind {
 
 /// Returns the native threads of a process, the most CPU time first; none if the recording does not tell
 /// them.
-pub(crate) fn native_threads<'a>(
+pub fn native_threads<'a>(
     process: &Process,
     index: &'a FrameIndex,
 ) -> Option<Vec<ReportNative<'a>>> {

@@ -10,13 +10,13 @@ use super::call_sites::{
     CALL_SITES, CONTINUED_TAPS, CallSite, SitesOf, calls_plugins, continues_hook, is_wrapper,
 };
 use super::code_owner::{CodeOwner, ESLINT, OwnedCode, OwnerKind};
-use crate::shared::frame_index::{FrameIndex, SourceFunction};
+use crate::analysis::frame_index::{FrameIndex, SourceFunction};
 use cpu_prof_core::base::numbering::FxIndexSet;
 use cpu_prof_core::profile::package::{is_built_in, is_native};
 
 /// Finds the owners of stacks, and numbers them.
 #[derive(Debug, Default)]
-pub(crate) struct OwnerFinder {
+pub struct OwnerFinder {
     names: FxIndexSet<CodeOwner>,
     /// Roles of the functions, by their indices.
     roles: Vec<CallerRole>,
@@ -42,7 +42,7 @@ pub(crate) struct OwnerFinder {
 
 /// What is known of the stack that ends with a node.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct OwnedStack {
+pub struct OwnedStack {
     /// Number of the owner.
     pub owner: Option<u32>,
     /// The nearest function that is neither Node's nor native.
@@ -79,13 +79,13 @@ enum CallerRole {
 
 impl OwnerFinder {
     /// Returns the kinds and names of the owners, by their numbers.
-    pub(crate) fn list(&self) -> impl Iterator<Item = (&'static str, &str)> {
+    pub fn list(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.names.iter().map(|CodeOwner { kind, name, .. }| (kind.name(), name.as_str()))
     }
 
     /// Learns which functions belong to plugins from a tree of calls: for each node, in the order of
     /// their numbers, the node above and the function.
-    pub(crate) fn learn(
+    pub fn learn(
         &mut self,
         tree: impl Iterator<Item = (Option<u32>, Option<usize>)>,
         index: &FrameIndex,
@@ -99,7 +99,7 @@ impl OwnerFinder {
     }
 
     /// Returns the stacks of the nodes of a tree, after all trees were learnt.
-    pub(crate) fn stacks(
+    pub fn stacks(
         &mut self,
         tree: impl Iterator<Item = (Option<u32>, Option<usize>)>,
         index: &FrameIndex,

@@ -2,4 +2,4 @@
 
 mod call_sites;
 mod code_owner;
-pub(crate) mod finder;
+pub mod finder;

@@ -2,7 +2,7 @@
 //! and of other programs.
 
 use super::session_view::SessionView;
-use crate::shared::json::ReportCpu;
+use crate::analysis::json::ReportCpu;
 use cpu_prof_core::profile::cpu_use::CpuUse;
 use cpu_prof_session::model::{Process, Thread};
 
@@ -12,7 +12,7 @@ const END_US: f64 = 15_000.0;
 
 /// Returns the CPU times of each process of a session; none for a process without counters.
 /// `is_slice` is whether time of the recordings was left out.
-pub(crate) fn cpu_of_processes(view: &SessionView<'_>, is_slice: bool) -> Vec<Option<ReportCpu>> {
+pub fn cpu_of_processes(view: &SessionView<'_>, is_slice: bool) -> Vec<Option<ReportCpu>> {
     let of = |(index, process): (usize, &Process)| {
         let main = main_use(process)?;
         let process_us = main.iter().filter_map(|cpu| cpu.process_cpu_us).sum::<f64>();
@@ -47,7 +47,7 @@ fn others_us(view: &SessionView<'_>, index: usize) -> Option<f64> {
 }
 
 /// Returns the CPU time of a process before its recording: the start of Node. Microseconds.
-pub(crate) fn start_us(process: &Process) -> f64 {
+pub fn start_us(process: &Process) -> f64 {
     let recorded = main_use(process).unwrap_or_default();
     let all_us = recorded.last().and_then(|cpu| cpu.last.process_cpu_us).unwrap_or(0);
     let recorded_us: f64 = recorded.iter().filter_map(|cpu| cpu.process_cpu_us).sum();
@@ -62,13 +62,13 @@ fn main_use(process: &Process) -> Option<Vec<&CpuUse>> {
 }
 
 /// Returns the counts of each recording of a thread.
-pub(crate) fn uses(thread: &Thread) -> impl Iterator<Item = &CpuUse> {
+pub fn uses(thread: &Thread) -> impl Iterator<Item = &CpuUse> {
     thread.profiles.iter().filter_map(|profile| profile.cpu.as_ref())
 }
 
 /// Returns the sum of a count of all recordings of a thread, microseconds; none if a recording has no such
 /// count.
-pub(crate) fn counted_us(
+pub fn counted_us(
     thread: &Thread,
     count_us: impl Fn(&CpuUse) -> Option<f64>,
 ) -> Option<u64> {
@@ -77,6 +77,6 @@ pub(crate) fn counted_us(
 }
 
 /// Returns whole microseconds.
-pub(crate) fn whole(us: f64) -> u64 {
+pub fn whole(us: f64) -> u64 {
     us.max(0.0) as u64
 }

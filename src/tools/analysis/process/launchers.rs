@@ -28,7 +28,7 @@ const LAUNCHERS: [&str; 20] = [
 ];
 
 /// Commands of package managers that are work of their own.
-pub(crate) const WORK: [&str; 14] = [
+pub const WORK: [&str; 14] = [
     "install", "i", "ci", "add", "update", "up", "upgrade", "dedupe", "prune", "audit", "outdated",
     "pack", "publish", "rebuild",
 ];
@@ -58,7 +58,7 @@ fn can_launch(process: &Process) -> bool {
 }
 
 /// Returns `pnpm` of `pnpm.cjs`, and `npm` of `npm.cmd`.
-pub(crate) fn stem(name: &str) -> &str {
+pub fn stem(name: &str) -> &str {
     let name = name.rsplit('/').next().unwrap_or(name);
     ["js", "cjs", "mjs", "cmd", "exe"]
         .iter()

@@ -1,7 +1,7 @@
 //! A session by its processes: which only start others, times of threads, CPU times, and the sums of these.
 
-pub(crate) mod cpu;
-pub(crate) mod launchers;
-pub(crate) mod session_view;
-pub(crate) mod sums;
-pub(crate) mod times;
+pub mod cpu;
+pub mod launchers;
+pub mod session_view;
+pub mod sums;
+pub mod times;

@@ -3,12 +3,12 @@
 use super::cpu::cpu_of_processes;
 use super::session_view::SessionView;
 use super::times::{sum_of_times, thread_times};
-use crate::shared::json::{ReportCpu, ReportNative, ReportTimes};
-use crate::shared::native::threads::native_threads;
+use crate::analysis::json::{ReportCpu, ReportNative, ReportTimes};
+use crate::analysis::native::threads::native_threads;
 use cpu_prof_session::model::Process;
 
 /// The sums of a process.
-pub(crate) struct ProcessSums<'a> {
+pub struct ProcessSums<'a> {
     /// Times of the threads, in the order of the threads.
     pub threads: Vec<ReportTimes>,
     /// CPU times; none for a process without counters.
@@ -18,7 +18,7 @@ pub(crate) struct ProcessSums<'a> {
 }
 
 /// Returns the sums of all processes. `is_slice` is whether time of the recordings was left out.
-pub(crate) fn process_sums<'a>(view: &'a SessionView<'_>, is_slice: bool) -> Vec<ProcessSums<'a>> {
+pub fn process_sums<'a>(view: &'a SessionView<'_>, is_slice: bool) -> Vec<ProcessSums<'a>> {
     let index = &view.index;
     let sums = |(process, cpu): (&Process, Option<ReportCpu>)| ProcessSums {
         threads: process.threads.iter().map(|thread| thread_times(thread, index)).collect(),
@@ -30,7 +30,7 @@ pub(crate) fn process_sums<'a>(view: &'a SessionView<'_>, is_slice: bool) -> Vec
 
 impl ProcessSums<'_> {
     /// Returns the sums of the times of all threads.
-    pub(crate) fn times(&self) -> ReportTimes {
+    pub fn times(&self) -> ReportTimes {
         sum_of_times(self.threads.iter().copied())
     }
 }

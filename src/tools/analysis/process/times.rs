@@ -1,11 +1,11 @@
 //! The time of a thread in each of its states.
 
-use crate::shared::frame_index::{FrameIndex, FrameKind};
-use crate::shared::json::ReportTimes;
+use crate::analysis::frame_index::{FrameIndex, FrameKind};
+use crate::analysis::json::ReportTimes;
 use cpu_prof_session::model::Thread;
 
 /// Returns the sums of a thread's times.
-pub(crate) fn thread_times(thread: &Thread, index: &FrameIndex) -> ReportTimes {
+pub fn thread_times(thread: &Thread, index: &FrameIndex) -> ReportTimes {
     let mut times = ReportTimes::default();
     let (mut waiting_us, mut blocked_us) = (0_u64, 0_u64);
     let profiles = || thread.profiles.iter();
@@ -35,7 +35,7 @@ pub(crate) fn thread_times(thread: &Thread, index: &FrameIndex) -> ReportTimes {
 }
 
 /// Returns the sums of the times of all threads.
-pub(crate) fn sum_of_times(list: impl Iterator<Item = ReportTimes>) -> ReportTimes {
+pub fn sum_of_times(list: impl Iterator<Item = ReportTimes>) -> ReportTimes {
     let known = |sum: Option<u64>, us: Option<u64>| match (sum, us) {
         (Some(sum), Some(us)) => Some(sum.saturating_add(us)),
         (sum, us) => sum.or(us),

@@ -3,8 +3,8 @@
 use rustc_hash::FxHashSet;
 
 use super::thresholds::{LAST_FUNCTION_PART, LAST_FUNCTION_US, NEARLY_ALWAYS};
-use crate::shared::frame_index::{FrameIndex, FrameKind};
-use crate::shared::process::session_view::SessionView;
+use crate::analysis::frame_index::{FrameIndex, FrameKind};
+use crate::analysis::process::session_view::SessionView;
 use cpu_prof_core::profile::package::is_built_in;
 use cpu_prof_session::model::Process;
 use cpu_prof_session::model::lists::steps::StepSpan;

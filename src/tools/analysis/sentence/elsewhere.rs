@@ -9,7 +9,7 @@ use super::thresholds::{
 };
 use super::words;
 use super::work::work;
-use crate::shared::native::threads::UNRECORDED_WORKERS;
+use crate::analysis::native::threads::UNRECORDED_WORKERS;
 
 /// `98 % of the CPU went to native threads, mostly OpenSSL (sha512_block), started by crypto.pbkdf2 in hash
 /// (a.js:3).`

@@ -5,18 +5,18 @@ use super::death::{Death, death};
 use super::native_code::{NativeCode, native_code};
 use super::outside::{Outside, outside};
 use super::thresholds::{NOTICED_PART, NOTICED_US};
-use crate::read::originals::source_lines::SourceLines;
-use crate::read::wall::share::Wall;
-use crate::shared::json::{ReportCpu, ReportNative, ReportTimes};
-use crate::shared::process::cpu::{start_us, uses};
-use crate::shared::process::session_view::SessionView;
-use crate::shared::process::sums::ProcessSums;
-use crate::shared::process::times::sum_of_times;
-use crate::shared::session_costs::SessionCosts;
+use crate::names::originals::source_lines::SourceLines;
+use crate::wall::share::Wall;
+use crate::analysis::json::{ReportCpu, ReportNative, ReportTimes};
+use crate::analysis::process::cpu::{start_us, uses};
+use crate::analysis::process::session_view::SessionView;
+use crate::analysis::process::sums::ProcessSums;
+use crate::analysis::process::times::sum_of_times;
+use crate::analysis::session_costs::SessionCosts;
 use cpu_prof_session::model::Process;
 
 /// The facts about a run.
-pub(crate) struct Evidence<'a> {
+pub struct Evidence<'a> {
     pub(super) view: &'a SessionView<'a>,
     pub(super) costs: &'a SessionCosts,
     /// The wall time by what had it; none without the times of samples.
@@ -47,7 +47,7 @@ pub(crate) struct Evidence<'a> {
 impl<'a> Evidence<'a> {
     /// Returns the facts. `wall` is the wall time by what had it, `processes` are the sums of the processes, and
     /// `sources` the files that are looked at.
-    pub(crate) fn of(
+    pub fn of(
         view: &'a SessionView<'a>,
         wall: Option<&'a Wall>,
         costs: &'a SessionCosts,
@@ -101,7 +101,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// Returns the work of JavaScript threads without any function on the stack, microseconds.
-    pub(crate) fn program_us(&self) -> u64 {
+    pub fn program_us(&self) -> u64 {
         self.outside.program_us
     }
 

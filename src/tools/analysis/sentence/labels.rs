@@ -3,7 +3,7 @@
 use super::evidence::Evidence;
 use super::thresholds::{ENOUGH_WORK_US, LABEL_PART, MORE_THAN_LABEL, MOST_OF_LABEL, OTHER_LABELS};
 use super::words;
-use crate::shared::label_costs::LabelBy;
+use crate::analysis::label_costs::LabelBy;
 
 /// `61 % of the work is for route /report/:id, mostly renderTable (table.js:12).`
 pub(super) fn labelled(evidence: &Evidence<'_>) -> Option<String> {

@@ -13,5 +13,5 @@ mod thresholds;
 mod words;
 mod work;
 
-pub(crate) use evidence::Evidence;
-pub(crate) use rules::sentence;
+pub use evidence::Evidence;
+pub use rules::sentence;

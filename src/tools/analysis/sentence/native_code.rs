@@ -4,9 +4,9 @@ use rustc_hash::FxHashMap;
 
 use super::thresholds::{MOST_OF_THREADS, NOTABLE_OF_THREADS};
 use super::words;
-use crate::shared::frame_index::FrameIndex;
-use crate::shared::native::module::module_of;
-use crate::shared::process::session_view::SessionView;
+use crate::analysis::frame_index::FrameIndex;
+use crate::analysis::native::module::module_of;
+use crate::analysis::process::session_view::SessionView;
 use cpu_prof_core::base::native_code::is_named;
 
 /// The module and the function with most of the time of native code.

@@ -5,8 +5,8 @@ use rustc_hash::FxHashMap;
 use super::culprit::each_profile;
 use super::native_code::NativeCode;
 use super::thresholds::{MOST_OF_OUTSIDE, NOTABLE_OF_OUTSIDE};
-use crate::shared::frame_index::{FrameIndex, FrameKind};
-use crate::shared::process::session_view::SessionView;
+use crate::analysis::frame_index::{FrameIndex, FrameKind};
+use crate::analysis::process::session_view::SessionView;
 
 /// What Node's native code works for, by starts of the names of its functions, and by the files of Node whose
 /// JavaScript calls the program then.

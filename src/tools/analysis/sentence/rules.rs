@@ -9,7 +9,7 @@ use super::work::{collector, work};
 use cpu_prof_session::model::thread_profile::ThreadProfile;
 
 /// Returns the first sentence, of at most two lines; none where no rule holds.
-pub(crate) fn sentence(evidence: &Evidence<'_>) -> Option<String> {
+pub fn sentence(evidence: &Evidence<'_>) -> Option<String> {
     if let Some(killed) = killed(evidence) {
         return Some(killed);
     }

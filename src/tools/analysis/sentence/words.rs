@@ -1,6 +1,6 @@
 //! Numbers and names as a person reads them.
 
-use crate::shared::json::ReportPlace;
+use crate::analysis::json::ReportPlace;
 use cpu_prof_core::format::url::EVALUATED;
 use cpu_prof_core::profile::package::is_users;
 

@@ -9,8 +9,8 @@ use super::thresholds::{
     WORTH_A_NAME,
 };
 use super::words;
-use crate::shared::json::ReportCost;
-use crate::shared::native::module::module_of;
+use crate::analysis::json::ReportCost;
+use crate::analysis::native::module::module_of;
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::package::is_users;
 use cpu_prof_session::model::Process;

@@ -70,7 +70,7 @@ struct SearchedRow {
 }
 
 /// Finds the changes of rows over runs. An input whose lists have different lengths is an error.
-pub(crate) fn change_points(input: &ChangeInput) -> Result<FoundChanges, String> {
+pub fn change_points(input: &ChangeInput) -> Result<FoundChanges, String> {
     check(input)?;
     let least_runs = LEAST_RUNS;
     let design = Design::of(input);

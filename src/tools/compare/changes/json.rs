@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The values of rows over runs in the order of commits.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub(crate) struct ChangeInput {
+pub struct ChangeInput {
     /// Index of the commit of each run; never falls.
     pub commits: Vec<usize>,
     /// Number of the machine of each run; none where it is unknown.
@@ -17,7 +17,7 @@ pub(crate) struct ChangeInput {
 
 /// The values of one row, one for each run.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub(crate) struct SeriesRow {
+pub struct SeriesRow {
     pub values: Vec<f64>,
     /// The value of one sample; 0 for values without sampling error.
     #[serde(default)]
@@ -32,7 +32,7 @@ pub(crate) struct SeriesRow {
 
 /// What was found.
 #[derive(Debug, Clone, Default, Serialize)]
-pub(crate) struct FoundChanges {
+pub struct FoundChanges {
     /// The changes of all rows by their commits, the clearest commit first.
     pub commits: Vec<ChangedCommit>,
     /// Rows that change slowly, without a commit that did it.
@@ -51,7 +51,7 @@ pub(crate) struct FoundChanges {
 
 /// A commit at which rows have changed.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct ChangedCommit {
+pub struct ChangedCommit {
     /// Index of the likeliest commit.
     pub commit: usize,
     /// Commits that together are the right one with a chance of 95 %, the likeliest first.
@@ -62,7 +62,7 @@ pub(crate) struct ChangedCommit {
 
 /// A commit that can be the one that changed a row.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub(crate) struct Candidate {
+pub struct Candidate {
     /// Index of the commit.
     pub commit: usize,
     /// Chance that it is the one, given that there is one.
@@ -71,7 +71,7 @@ pub(crate) struct Candidate {
 
 /// A change of one row.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct ChangePoint {
+pub struct ChangePoint {
     /// Index of the row.
     pub row: usize,
     /// Index of the likeliest commit of this row.
@@ -98,7 +98,7 @@ pub(crate) struct ChangePoint {
 
 /// A row that changes slowly.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Drift {
+pub struct Drift {
     /// Index of the row.
     pub row: usize,
     /// Indices of the first and the last commit.

@@ -1,12 +1,12 @@
 //! The commits at which values over many runs have changed.
 
-pub(crate) mod change_points;
+pub mod change_points;
 mod clean;
 mod composition;
 mod critical;
 mod design;
 mod fit;
-pub(crate) mod json;
+pub mod json;
 mod memory;
 mod points;
 #[cfg(test)]

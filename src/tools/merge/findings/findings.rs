@@ -17,7 +17,7 @@ use cpu_prof_session::formats::trace::scan::ScanError;
 
 /// The findings of a merge so far.
 #[derive(Debug, Default)]
-pub(crate) struct MergeFindings {
+pub struct MergeFindings {
     /// Time on a core by thread.
     pub cpus: ThreadCpus,
     /// Threads of other traces, by their ids in the output.
@@ -35,7 +35,7 @@ pub(crate) struct MergeFindings {
 }
 
 /// How an input was read.
-pub(crate) enum Reading {
+pub enum Reading {
     Whole,
     /// Events were left out.
     Damaged,
@@ -47,13 +47,13 @@ pub(crate) enum Reading {
 
 impl MergeFindings {
     /// Returns what was found out before anything is written.
-    pub(crate) fn new(failed: Vec<Failed>, notes: Vec<String>) -> Self {
+    pub fn new(failed: Vec<Failed>, notes: Vec<String>) -> Self {
         let result = MergeResult { failed, notes, ..MergeResult::default() };
         Self { result, ..Self::default() }
     }
 
     /// Notes how an input was read.
-    pub(crate) fn note_reading(&mut self, input: &Input, reading: Reading) {
+    pub fn note_reading(&mut self, input: &Input, reading: Reading) {
         let path = &input.path;
         match reading {
             Reading::Whole => {}
@@ -71,24 +71,24 @@ impl MergeFindings {
     }
 
     /// Notes what of another tool's trace is not in the output.
-    pub(crate) fn note_left_out(&mut self, input: &Input, left_out: &LeftOut) {
+    pub fn note_left_out(&mut self, input: &Input, left_out: &LeftOut) {
         self.result.notes.extend(left_out.note(&input.path));
     }
 
     /// Notes that nothing could be read of a recording.
-    pub(crate) fn note_unread_recording(&mut self, input: &Input, error: ReadError) {
+    pub fn note_unread_recording(&mut self, input: &Input, error: ReadError) {
         self.note_reading(input, Reading::Failed(error));
         self.unread_recordings += 1;
     }
 
     /// Counts a recorded process with its threads.
-    pub(crate) fn count_recorded(&mut self, threads: usize) {
+    pub fn count_recorded(&mut self, threads: usize) {
         self.result.processes += 1;
         self.result.threads += threads;
     }
 
     /// Counts processes of another trace, and those of its threads that no earlier trace has.
-    pub(crate) fn count_foreign(
+    pub fn count_foreign(
         &mut self,
         processes: usize,
         threads: impl Iterator<Item = (u32, u32)>,
@@ -99,7 +99,7 @@ impl MergeFindings {
     }
 
     /// Notes processes of another trace that have another pid in the output.
-    pub(crate) fn note_renumbered(
+    pub fn note_renumbered(
         &mut self,
         trace: &Path,
         pids: impl Iterator<Item = (ForeignPid, u32)>,
@@ -108,27 +108,27 @@ impl MergeFindings {
     }
 
     /// Notes a trace whose times are far from those of the recordings.
-    pub(crate) fn note_far(&mut self, trace: &Path) {
+    pub fn note_far(&mut self, trace: &Path) {
         self.far.push(trace.to_owned());
     }
 
     /// Notes a trace without frames.
-    pub(crate) fn note_generic(&mut self, trace: &Path) {
+    pub fn note_generic(&mut self, trace: &Path) {
         self.generic.push(trace.to_owned());
     }
 
     /// Returns the count of recordings of which nothing could be read.
-    pub(crate) fn unread_recordings(&self) -> usize {
+    pub fn unread_recordings(&self) -> usize {
         self.unread_recordings
     }
 
     /// Returns the inputs that could not be read.
-    pub(crate) fn into_failed(self) -> Vec<Failed> {
+    pub fn into_failed(self) -> Vec<Failed> {
         self.result.failed
     }
 
     /// Returns the result with the notes on what was found, without the files.
-    pub(crate) fn into_result(self, labels: &Labels, frames: &MappedFrames) -> MergeResult {
+    pub fn into_result(self, labels: &Labels, frames: &MappedFrames) -> MergeResult {
         let mut result = self.result;
         result.notes.extend(notes::of_renumbered(&self.renumbered));
         if !labels.is_generic() {

@@ -14,7 +14,7 @@ const SHOWN: usize = 5;
 
 /// The parts of a trace that are left out.
 #[derive(Debug, Default)]
-pub(crate) struct LeftOut {
+pub struct LeftOut {
     /// Events that break a rule of the format.
     pub events: u64,
     /// Samples without a thread, a time or a stack.
@@ -25,7 +25,7 @@ pub(crate) struct LeftOut {
 
 impl LeftOut {
     /// Notes a member of the trace's object, which is no list of samples.
-    pub(crate) fn member(&mut self, key: &str, value: &[u8]) {
+    pub fn member(&mut self, key: &str, value: &[u8]) {
         let is_empty = matches!(value, b"null" | b"[]" | b"{}" | b"\"\"");
         if UNDERSTOOD.contains(&key) || is_empty {
             return;

@@ -1,7 +1,7 @@
 //! What a merge finds out while it writes: what could not be read, counts, and the notes for
 //! the user.
 
-pub(crate) mod findings;
-pub(crate) mod left_out;
-pub(crate) mod notes;
-pub(crate) mod thread_cpu;
+pub mod findings;
+pub mod left_out;
+pub mod notes;
+pub mod thread_cpu;

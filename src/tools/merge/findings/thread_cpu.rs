@@ -9,7 +9,7 @@ use cpu_prof_core::format::trace::event_names::COUNTERS;
 
 /// The time that each thread of the trace spent on a core, by process and thread.
 #[derive(Debug, Default)]
-pub(crate) struct ThreadCpus(FxHashMap<(u32, u32), ThreadCpu>);
+pub struct ThreadCpus(FxHashMap<(u32, u32), ThreadCpu>);
 
 /// The time that a thread spent on a core.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ struct ThreadCpu {
 impl ThreadCpus {
     /// Reads the counter of a thread, if the event has one. What the thread did before a recording does
     /// not count.
-    pub(crate) fn event(&mut self, thread: (u32, u32), name: &[u8], event: &[u8]) {
+    pub fn event(&mut self, thread: (u32, u32), name: &[u8], event: &[u8]) {
         if !COUNTERS.contains(&name) {
             return;
         }
@@ -36,7 +36,7 @@ impl ThreadCpus {
     }
 
     /// Returns the processes whose main threads are known to have worked little beside the busiest.
-    pub(crate) fn minor_processes(&self) -> FxHashSet<u32> {
+    pub fn minor_processes(&self) -> FxHashSet<u32> {
         /// The busiest main thread has worked more than so many times as long.
         const TIMES: u64 = 10;
         let main = self.0.iter().filter(|((_, tid), _)| *tid == 0);

@@ -11,7 +11,7 @@ use cpu_prof_session::formats::trace::event::head::{EventHead, Member};
 
 /// An event, as the sound items of an input give it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct SoundEvent<'a> {
+pub struct SoundEvent<'a> {
     /// Text, an object on one line.
     pub text: &'a [u8],
     /// Members of the event, by their places in the text.
@@ -19,49 +19,49 @@ pub(crate) struct SoundEvent<'a> {
 }
 
 impl<'a> SoundEvent<'a> {
-    pub(crate) fn name(self) -> &'a [u8] {
+    pub fn name(self) -> &'a [u8] {
         self.head.name(self.text)
     }
 
     /// Returns the time, microseconds; none for events without one.
-    pub(crate) fn ts(self) -> Option<i64> {
+    pub fn ts(self) -> Option<i64> {
         self.head.ts(self.text)
     }
 
     /// Returns the place of a member's value; none if the event does not have the member.
-    pub(crate) fn place(self, member: Member) -> Option<Range<usize>> {
+    pub fn place(self, member: Member) -> Option<Range<usize>> {
         self.head.place(member)
     }
 
     /// Returns the arguments as a text; none if they are missing or not UTF-8.
-    pub(crate) fn arguments(self) -> Option<&'a str> {
+    pub fn arguments(self) -> Option<&'a str> {
         self.head.text(Member::Arguments, self.text)
     }
 
     /// Returns the id as it is written, with its quotes if it has quotes.
-    pub(crate) fn id(self) -> Option<&'a [u8]> {
+    pub fn id(self) -> Option<&'a [u8]> {
         self.head.id(self.text)
     }
 
     /// Returns whether the event names a process or a thread, whatever the time.
-    pub(crate) fn is_metadata(self) -> bool {
+    pub fn is_metadata(self) -> bool {
         self.head.phase == b'M'
     }
 
     /// Returns whether the event is a part of a profile.
-    pub(crate) fn is_profile(self) -> bool {
+    pub fn is_profile(self) -> bool {
         PROFILE_EVENTS.contains(&self.name())
     }
 
     /// Returns whether the event has the counters of its thread.
-    pub(crate) fn is_counter(self) -> bool {
+    pub fn is_counter(self) -> bool {
         COUNTERS.contains(&self.name())
     }
 }
 
 /// The changes of an event. One value serves all events of an input, and keeps its memory.
 #[derive(Debug, Default)]
-pub(crate) struct EventChange {
+pub struct EventChange {
     /// Replacements in the event's text.
     pub edit: EventEdit,
     changed: Vec<u8>,
@@ -69,7 +69,7 @@ pub(crate) struct EventChange {
 
 impl EventChange {
     /// Returns the event's text with the replacements.
-    pub(crate) fn apply<'t>(&'t mut self, event: SoundEvent<'t>) -> &'t [u8] {
+    pub fn apply<'t>(&'t mut self, event: SoundEvent<'t>) -> &'t [u8] {
         if self.edit.is_empty() {
             return event.text;
         }
@@ -79,7 +79,7 @@ impl EventChange {
     }
 
     /// Returns the text of a value that takes the place of the event.
-    pub(crate) fn encode(&mut self, value: &Value) -> &[u8] {
+    pub fn encode(&mut self, value: &Value) -> &[u8] {
         self.changed.clear();
         encode(&mut self.changed, value);
         &self.changed

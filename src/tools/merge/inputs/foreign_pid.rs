@@ -7,14 +7,14 @@ use cpu_prof_core::format::number::digits;
 /// The id of a process in a trace of another tool. Most are small numbers, but some tools write
 /// negative numbers, strings or `1.0`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum ForeignPid {
+pub enum ForeignPid {
     Number(i64),
     Text(String),
 }
 
 impl ForeignPid {
     /// Reads a pid as an event has it: a JSON value.
-    pub(crate) fn read(json: &[u8]) -> Self {
+    pub fn read(json: &[u8]) -> Self {
         if let Some(number) = digits(json) {
             return Self::Number(number);
         }
@@ -26,7 +26,7 @@ impl ForeignPid {
     }
 
     /// Returns the pid if viewers can read it.
-    pub(crate) fn as_number(&self) -> Option<u32> {
+    pub fn as_number(&self) -> Option<u32> {
         match self {
             Self::Number(number) => u32::try_from(*number).ok(),
             Self::Text(_) => None,

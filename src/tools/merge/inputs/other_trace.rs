@@ -20,7 +20,7 @@ const TOLERANCE_US: i64 = 60_000_000;
 
 /// A trace that is not a recording.
 #[derive(Debug)]
-pub(crate) struct OtherTrace {
+pub struct OtherTrace {
     /// Index of the input.
     pub input: usize,
     /// Number of the first trace whose ids are of the same process.
@@ -31,7 +31,7 @@ pub(crate) struct OtherTrace {
 
 /// The process that a trace is about.
 #[derive(Debug, Clone)]
-pub(crate) struct TraceHost {
+pub struct TraceHost {
     /// Pid in the trace.
     pub foreign_pid: ForeignPid,
     /// Pid in the output.
@@ -46,7 +46,7 @@ pub(crate) struct TraceHost {
 
 /// Finds the processes that traces are about. Each trace is given by its input and its first event;
 /// merged traces have none.
-pub(crate) fn find_hosts(
+pub fn find_hosts(
     traces: Vec<(usize, Option<FirstEvent>)>,
     files: &[Input],
     recorded: &[RecordedProcess],
@@ -74,7 +74,7 @@ pub(crate) fn find_hosts(
 
 impl OtherTrace {
     /// Returns the process of a pid of the trace.
-    pub(crate) fn process(&self, pid: &ForeignPid) -> InputProcess {
+    pub fn process(&self, pid: &ForeignPid) -> InputProcess {
         match self.host_of(pid) {
             Some(host) => host.process.clone(),
             None => InputProcess::Other(self.input, pid.clone()),
@@ -82,12 +82,12 @@ impl OtherTrace {
     }
 
     /// Returns the id in the output of a thread that was recorded; none for other threads.
-    pub(crate) fn recorded_thread(&self, pid: &ForeignPid, tid: u32) -> Option<u32> {
+    pub fn recorded_thread(&self, pid: &ForeignPid, tid: u32) -> Option<u32> {
         self.host_of(pid)?.threads.get(&tid).copied()
     }
 
     /// Returns whether another input names a process.
-    pub(crate) fn is_named_elsewhere(&self, pid: &ForeignPid) -> bool {
+    pub fn is_named_elsewhere(&self, pid: &ForeignPid) -> bool {
         self.host_of(pid).is_some_and(|host| host.is_named)
     }
 
@@ -134,7 +134,7 @@ impl TraceHost {
     }
 
     /// Returns whether a thread of the output was recorded.
-    pub(crate) fn has_recorded(&self, tid: u32) -> bool {
+    pub fn has_recorded(&self, tid: u32) -> bool {
         self.threads.values().any(|recorded| *recorded == tid)
     }
 }

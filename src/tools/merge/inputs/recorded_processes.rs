@@ -21,7 +21,7 @@ use cpu_prof_session::formats::cpuprofile::file_name::ids_from_file_name;
 
 /// A process with the recordings of its threads.
 #[derive(Debug)]
-pub(crate) struct RecordedProcess {
+pub struct RecordedProcess {
     /// Pid in the trace.
     pub pid: u32,
     /// Pid at the time of the recording, if known. Several processes can have had the same.
@@ -42,7 +42,7 @@ pub(crate) struct RecordedProcess {
 
 /// All recorded processes.
 #[derive(Debug)]
-pub(crate) struct RecordedProcesses {
+pub struct RecordedProcesses {
     /// Processes in the order of their clocks, then of their starts.
     pub list: Vec<RecordedProcess>,
     /// Inputs that are left out, because other inputs hold their recordings.
@@ -53,7 +53,7 @@ pub(crate) struct RecordedProcesses {
 
 impl RecordedProcesses {
     /// Sorts recordings into processes, and takes a pid for each.
-    pub(crate) fn of(
+    pub fn of(
         recordings: Vec<RecordingFile>,
         files: &[Input],
         pids: &mut TakenPids,
@@ -174,7 +174,7 @@ impl RecordedProcess {
     }
 
     /// Returns the facts that tell the clock of the process.
-    pub(crate) fn clock_facts(&self) -> ClockFacts {
+    pub fn clock_facts(&self) -> ClockFacts {
         let (start_us, end_us) = self.span_us();
         let mut facts = ClockFacts {
             boot: None,
@@ -192,19 +192,19 @@ impl RecordedProcess {
 
     /// Returns the start and the end of the recordings, as far as the files tell without a full
     /// reading: microseconds.
-    pub(crate) fn span_us(&self) -> (i64, i64) {
+    pub fn span_us(&self) -> (i64, i64) {
         let end_us = self.recordings().map(RecordingFile::known_end_us).max();
         (self.start_us, end_us.unwrap_or(self.start_us))
     }
 
     /// Returns the recordings of all threads.
-    pub(crate) fn recordings(&self) -> impl Iterator<Item = &RecordingFile> {
+    pub fn recordings(&self) -> impl Iterator<Item = &RecordingFile> {
         self.threads.values().flatten()
     }
 
     /// Returns how the process ended: unknown if the recording of its main thread was not
     /// completed. Returns None if the main thread was not recorded, or was stopped in code.
-    pub(crate) fn ending(&self) -> Option<ProcessEnding> {
+    pub fn ending(&self) -> Option<ProcessEnding> {
         let last = self.threads.get(&0)?.last()?;
         match &last.ending {
             Some(ending) if !ending.is_known() => None,
@@ -246,18 +246,18 @@ impl RecordedProcess {
     }
 
     /// Returns the pid at the time of the recording, or the pid that stands for an unknown one.
-    pub(crate) fn known_pid(&self) -> u32 {
+    pub fn known_pid(&self) -> u32 {
         self.recorded_pid.unwrap_or(Program::UNKNOWN_PID)
     }
 
     /// Returns the working directory, if the recordings tell it.
-    pub(crate) fn cwd(&self) -> Option<String> {
+    pub fn cwd(&self) -> Option<String> {
         self.program.get("cwd").and_then(Value::as_str).map(str::to_owned)
     }
 
     /// Returns the short label of the process, with its mark: `nx (pid 4242)`. `path` is that of one
     /// of its recordings.
-    pub(crate) fn short_label(&self, path: &Path) -> String {
+    pub fn short_label(&self, path: &Path) -> String {
         let fact = |key: &str| self.program.get(key);
         let name = fact("processName").and_then(Value::as_str).map(str::to_owned);
         let argv = fact("argv").and_then(|argv| serde_json::from_value(argv.clone()).ok());
@@ -278,7 +278,7 @@ impl RecordedProcess {
 }
 
 /// Returns a program of which only the name of its script is known, or nothing.
-pub(crate) fn program_of_script(pid: u32, script: Option<String>) -> Program {
+pub fn program_of_script(pid: u32, script: Option<String>) -> Program {
     let argv = script.map_or_else(Vec::new, |script| vec![String::new(), script]);
     Program { pid, argv, ..Program::default() }
 }

@@ -6,7 +6,7 @@ use cpu_prof_core::files::input::{Failed, Input};
 
 /// The inputs by their kinds.
 #[derive(Default)]
-pub(crate) struct SortedInputs {
+pub struct SortedInputs {
     /// Recordings of one thread each.
     pub recordings: Vec<RecordingFile>,
     /// Indices of inputs that are other traces, each with its first event.
@@ -19,7 +19,7 @@ pub(crate) struct SortedInputs {
 
 impl SortedInputs {
     /// Tells what each input is.
-    pub(crate) fn sniff(files: &[Input], failed: Vec<Failed>) -> Self {
+    pub fn sniff(files: &[Input], failed: Vec<Failed>) -> Self {
         let mut sorted = Self { failed, ..Self::default() };
         let mut merged = Vec::new();
         for (index, input) in files.iter().enumerate() {

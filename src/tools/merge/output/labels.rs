@@ -16,7 +16,7 @@ use cpu_prof_session::formats::trace::read::process_names::without_pid;
 
 /// The label of a process in the trace.
 #[derive(Debug, Default)]
-pub(crate) struct ProcessLabel {
+pub struct ProcessLabel {
     /// Pid in the trace.
     pub pid: u32,
     /// Label, in the form of a URL.
@@ -35,7 +35,7 @@ pub(crate) struct ProcessLabel {
 
 /// The ids of a frame in a trace of another tool.
 #[derive(Debug)]
-pub(crate) struct ForeignFrame {
+pub struct ForeignFrame {
     pub id: String,
     pub parent: Option<String>,
 }
@@ -50,7 +50,7 @@ struct ChromePage {
 
 /// The labels of all processes, in the order of the processes.
 #[derive(Debug, Default)]
-pub(crate) struct Labels {
+pub struct Labels {
     list: Vec<ProcessLabel>,
     page: Option<ChromePage>,
     /// Names of the inputs that processes come from, by their pids in the trace.
@@ -59,42 +59,42 @@ pub(crate) struct Labels {
 
 impl Labels {
     /// Adds the label of a process.
-    pub(crate) fn push(&mut self, label: ProcessLabel) {
+    pub fn push(&mut self, label: ProcessLabel) {
         self.list.push(label);
     }
 
     /// Asks whether the frames of a trace of Chrome stay as they are. DevTools reads one such trace,
     /// so this is true for the first that asks.
-    pub(crate) fn claim_page(&mut self) -> bool {
+    pub fn claim_page(&mut self) -> bool {
         let is_first = self.page.is_none();
         self.page.get_or_insert_default();
         is_first
     }
 
     /// Notes the main frame of the page.
-    pub(crate) fn set_main_frame(&mut self, id: String) {
+    pub fn set_main_frame(&mut self, id: String) {
         self.page.get_or_insert_default().main_frame = Some(id);
     }
 
     /// Returns the labels of all processes.
-    pub(crate) fn urls(&self) -> impl Iterator<Item = &str> {
+    pub fn urls(&self) -> impl Iterator<Item = &str> {
         self.list.iter().map(|label| label.url.as_str())
     }
 
     /// Sets the working directory of a process.
-    pub(crate) fn set_cwd(&mut self, pid: u32, cwd: &str) {
+    pub fn set_cwd(&mut self, pid: u32, cwd: &str) {
         for label in self.list.iter_mut().filter(|label| label.pid == pid) {
             label.cwd = Some(cwd.to_owned());
         }
     }
 
     /// Notes the name of the input that a process comes from.
-    pub(crate) fn set_name(&mut self, pid: u32, name: &str) {
+    pub fn set_name(&mut self, pid: u32, name: &str) {
         self.names.insert(pid, name.to_owned());
     }
 
     /// Adds the names of the inputs to the labels of their processes.
-    pub(crate) fn add_names(&mut self) {
+    pub fn add_names(&mut self) {
         for label in &mut self.list {
             if let Some(name) = self.names.get(&label.pid) {
                 label.url = with_input_name(&label.url, name);
@@ -104,7 +104,7 @@ impl Labels {
 
     /// Adds the working directory to labels that are equal but for the pid, as those of a monorepo's
     /// tasks are. The directory that all processes have in common says nothing.
-    pub(crate) fn add_places(&mut self) {
+    pub fn add_places(&mut self) {
         let mut cwds = self.list.iter().filter_map(ProcessLabel::cwd);
         let Some(first) = cwds.next() else { return };
         let common = cwds.fold(first, |common, cwd| {
@@ -131,18 +131,18 @@ impl Labels {
     }
 
     /// Returns whether no input names frames. DevTools then shows all processes without labels.
-    pub(crate) fn is_generic(&self) -> bool {
+    pub fn is_generic(&self) -> bool {
         self.page.is_none() && self.list.iter().all(|label| label.is_generic)
     }
 
     /// Returns whether the trace is that of a page, and nothing else.
-    pub(crate) fn is_page_alone(&self) -> bool {
+    pub fn is_page_alone(&self) -> bool {
         self.page.is_some() && self.list.is_empty()
     }
 
     /// Writes the labels of the processes that have events in the trace. `minor` are the pids of
     /// processes that hardly worked.
-    pub(crate) fn write(
+    pub fn write(
         &self,
         trace: &mut OutputTrace,
         start_us: i64,

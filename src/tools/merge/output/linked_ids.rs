@@ -18,7 +18,7 @@ use cpu_prof_session::formats::trace::event::head::Member;
 
 /// The ids of one trace.
 #[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct ForeignIds {
+pub struct ForeignIds {
     /// Number of the trace. The ids of trace 0 stay.
     trace: usize,
 }
@@ -34,12 +34,12 @@ const KEY: &[u8] = b"\"id_ref\"";
 
 impl ForeignIds {
     /// Returns the ids of a trace by its number.
-    pub(crate) fn of_trace(trace: usize) -> Self {
+    pub fn of_trace(trace: usize) -> Self {
         Self { trace }
     }
 
     /// Replaces the ids of an event by those in the output.
-    pub(crate) fn change(&self, event: SoundEvent<'_>, edit: &mut EventEdit) {
+    pub fn change(&self, event: SoundEvent<'_>, edit: &mut EventEdit) {
         if self.trace == 0 {
             return;
         }

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::merge::inputs::event::SoundEvent;
-use crate::read::originals::{OriginalFrame, Originals, Places};
+use crate::names::originals::{OriginalFrame, Originals, Places};
 use cpu_prof_core::base::outside_text::script_url;
 use cpu_prof_core::format::ascii_json::encode_raw;
 use cpu_prof_core::format::frame_json::{CallFrameJson, parse_frame};
@@ -24,7 +24,7 @@ use cpu_prof_session::formats::source_map::recorded::read_args;
 
 /// The frames of all inputs, each looked up once.
 #[derive(Debug, Default)]
-pub(crate) struct MappedFrames {
+pub struct MappedFrames {
     /// Whether sources are looked for.
     is_on: bool,
     originals: Originals,
@@ -37,7 +37,7 @@ pub(crate) struct MappedFrames {
 
 /// A frame, and its place in the source.
 #[derive(Debug)]
-pub(crate) struct MappedFrame {
+pub struct MappedFrame {
     recorded: CallFrame,
     /// None if only the URL is written in another way.
     original: Option<OriginalFrame>,
@@ -49,12 +49,12 @@ pub(crate) struct MappedFrame {
 
 impl MappedFrame {
     /// Returns whether the frame has a place in a source.
-    pub(crate) fn has_source(&self) -> bool {
+    pub fn has_source(&self) -> bool {
         self.original.is_some()
     }
 
     /// Returns a position in the source.
-    pub(crate) fn position(
+    pub fn position(
         &self,
         recorded: SourcePosition,
         frames: &mut MappedFrames,
@@ -67,13 +67,13 @@ impl MappedFrame {
 
 impl MappedFrames {
     /// Returns frames that are looked up, or that all stay as they are.
-    pub(crate) fn new(is_on: bool, places: &Places) -> Self {
+    pub fn new(is_on: bool, places: &Places) -> Self {
         Self { is_on, originals: Originals::new(places), ..Self::default() }
     }
 
     /// Takes the source map of a script, which the merged trace then has no use for. Returns whether
     /// the event holds one.
-    pub(crate) fn take_map(&mut self, event: SoundEvent<'_>) -> bool {
+    pub fn take_map(&mut self, event: SoundEvent<'_>) -> bool {
         if !self.is_on || event.name() != SCRIPT_SOURCE_MAP.as_bytes() {
             return false;
         }
@@ -84,17 +84,17 @@ impl MappedFrames {
     }
 
     /// Returns the sources; none if all frames stay as they are.
-    pub(crate) fn originals(&mut self) -> Option<&mut Originals> {
+    pub fn originals(&mut self) -> Option<&mut Originals> {
         self.is_on.then_some(&mut self.originals)
     }
 
     /// Returns what the user should know of the sources, a sentence each.
-    pub(crate) fn notes(&self) -> Vec<String> {
+    pub fn notes(&self) -> Vec<String> {
         self.originals.notes()
     }
 
     /// Returns whether a frame is valid JSON, and stays as it is written.
-    pub(crate) fn stays(&mut self, text: &[u8]) -> bool {
+    pub fn stays(&mut self, text: &[u8]) -> bool {
         if let Some(known) = self.texts.get(text) {
             return known.is_none();
         }
@@ -103,7 +103,7 @@ impl MappedFrames {
     }
 
     /// Returns the frame in the source, or with a URL without secrets; none for a frame that stays as it is.
-    pub(crate) fn frame(&mut self, text: &str) -> Option<Rc<MappedFrame>> {
+    pub fn frame(&mut self, text: &str) -> Option<Rc<MappedFrame>> {
         if let Some(known) = self.texts.get(text.as_bytes()) {
             return known.clone();
         }

@@ -16,7 +16,7 @@ use crate::merge::options::MergeOptions;
 use crate::merge::result::MergeError;
 
 /// The output of a merge.
-pub(crate) struct MergeOutput {
+pub struct MergeOutput {
     pub trace: OutputTrace,
     pub labels: Labels,
     pub pids: TakenPids,
@@ -32,7 +32,7 @@ pub(crate) struct MergeOutput {
 
 impl MergeOutput {
     /// Begins a trace beside `path`. `pids` are those of the recorded processes.
-    pub(crate) fn create(
+    pub fn create(
         path: &Path,
         slice: OutputSlice,
         pids: TakenPids,
@@ -51,7 +51,7 @@ impl MergeOutput {
     }
 
     /// Returns whether profiles pass unchanged.
-    pub(crate) fn copies_profiles(&self, options: &MergeOptions) -> bool {
+    pub fn copies_profiles(&self, options: &MergeOptions) -> bool {
         self.trace.slice.is_everything() && !options.changes_samples()
     }
 }

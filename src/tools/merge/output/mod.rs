@@ -1,12 +1,12 @@
 //! What a merge writes: its files, and what stands in them once.
 
-pub(crate) mod labels;
-pub(crate) mod linked_ids;
-pub(crate) mod mapped_frames;
-pub(crate) mod merge_output;
-pub(crate) mod metadata;
-pub(crate) mod process_track;
-pub(crate) mod profile_ids;
-pub(crate) mod slice;
-pub(crate) mod stack_frames;
-pub(crate) mod trace;
+pub mod labels;
+pub mod linked_ids;
+pub mod mapped_frames;
+pub mod merge_output;
+pub mod metadata;
+pub mod process_track;
+pub mod profile_ids;
+pub mod slice;
+pub mod stack_frames;
+pub mod trace;

@@ -12,7 +12,7 @@ use cpu_prof_core::format::trace::write::process_span::ProcessSpan;
 use cpu_prof_core::profile::ending::ProcessEnding;
 
 /// Adds the facts that the track needs to those of a process.
-pub(crate) fn describe(process: &RecordedProcess, about: &mut Map<String, Value>) {
+pub fn describe(process: &RecordedProcess, about: &mut Map<String, Value>) {
     let span = |recording: &RecordingFile| {
         let (tid, start_us) = (recording.tid, recording.start_us);
         json!({ "tid": tid, "startUs": start_us, "endUs": recording.known_end_us() })
@@ -38,7 +38,7 @@ pub(crate) fn describe(process: &RecordedProcess, about: &mut Map<String, Value>
 
 /// Adds the spans of processes, of which `abouts` are the facts. The trace shows the times in `range`:
 /// microseconds. A single thread has a track of its own already.
-pub(crate) fn add(events: &mut Events, abouts: &[Value], range: (i64, i64)) {
+pub fn add(events: &mut Events, abouts: &[Value], range: (i64, i64)) {
     let threads = |about: &Value| about["threads"].as_array().map_or(1, Vec::len);
     if abouts.iter().map(threads).sum::<usize>() < 2 {
         return;

@@ -6,23 +6,23 @@ use cpu_prof_core::format::trace::write::thread::profile_id;
 
 /// The ids that profiles of the trace have, with their quotes.
 #[derive(Debug, Default)]
-pub(crate) struct ProfileIds(FxHashSet<Vec<u8>>);
+pub struct ProfileIds(FxHashSet<Vec<u8>>);
 
 impl ProfileIds {
     /// Returns the id of a recorded thread, with quotes.
-    pub(crate) fn recorded(&mut self, pid: u32, tid: u32) -> String {
+    pub fn recorded(&mut self, pid: u32, tid: u32) -> String {
         let id = quoted(pid, tid);
         self.0.insert(id.clone().into_bytes());
         id
     }
 
     /// Returns whether an id was free, and takes the id.
-    pub(crate) fn take(&mut self, id: &[u8]) -> bool {
+    pub fn take(&mut self, id: &[u8]) -> bool {
         self.0.insert(id.to_owned())
     }
 
     /// Returns a free id for a profile of a thread, with quotes.
-    pub(crate) fn free(&mut self, pid: u32, tid: u32) -> String {
+    pub fn free(&mut self, pid: u32, tid: u32) -> String {
         let mut number = u64::from(tid);
         loop {
             let id = quoted(pid, number as u32);

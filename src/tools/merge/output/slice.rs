@@ -2,7 +2,7 @@
 
 /// A slice of the time, half open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct OutputSlice {
+pub struct OutputSlice {
     /// Start, microseconds.
     pub from_us: i64,
     /// End, microseconds.
@@ -13,16 +13,16 @@ pub(crate) struct OutputSlice {
 
 impl OutputSlice {
     /// All times.
-    pub(crate) const EVERYTHING: Self =
+    pub const EVERYTHING: Self =
         Self { from_us: i64::MIN, to_us: i64::MAX, has_zero: false };
 
     /// Returns whether all times are in the slice.
-    pub(crate) fn is_everything(&self) -> bool {
+    pub fn is_everything(&self) -> bool {
         (self.from_us, self.to_us) == (i64::MIN, i64::MAX)
     }
 
     /// Returns whether a time is in the slice.
-    pub(crate) fn has(&self, ts: i64) -> bool {
+    pub fn has(&self, ts: i64) -> bool {
         (self.from_us..self.to_us).contains(&ts)
     }
 }

@@ -10,11 +10,11 @@ use cpu_prof_core::format::ascii_json::encode;
 use cpu_prof_core::format::trace::lines::SEPARATOR;
 
 /// The member of a trace's object that holds its stack frames.
-pub(crate) const STACK_FRAMES: &str = "stackFrames";
+pub const STACK_FRAMES: &str = "stackFrames";
 
 /// The stack frames of all traces.
 #[derive(Debug)]
-pub(crate) struct StackFrames {
+pub struct StackFrames {
     /// Path of the output, beside which the frames wait for its end.
     target: PathBuf,
     /// Encoded frames, without the braces around them.
@@ -28,7 +28,7 @@ impl StackFrames {
     }
 
     /// Adds the dictionary of a trace with these ids.
-    pub(crate) fn add(&mut self, frames: &[u8], ids: ForeignIds) -> Result<(), MergeError> {
+    pub fn add(&mut self, frames: &[u8], ids: ForeignIds) -> Result<(), MergeError> {
         let Ok(frames) = serde_json::from_slice(frames) else { return Ok(()) };
         let mut text = Vec::new();
         encode(&mut text, &ids.stack_frames(frames));

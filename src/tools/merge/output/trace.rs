@@ -13,7 +13,7 @@ use cpu_prof_core::format::trace::lines::SEPARATOR;
 use cpu_prof_core::format::trace::ours::MERGED_HEAD;
 
 /// A trace that is being written.
-pub(crate) struct OutputTrace {
+pub struct OutputTrace {
     file: AtomicFile,
     /// Slice of the time that goes into the trace.
     pub slice: OutputSlice,
@@ -32,7 +32,7 @@ impl OutputTrace {
     }
 
     /// Appends an event, or several with separators between them.
-    pub(crate) fn events(&mut self, events: &[u8]) -> Result<(), MergeError> {
+    pub fn events(&mut self, events: &[u8]) -> Result<(), MergeError> {
         if std::mem::replace(&mut self.has_events, true) {
             self.write(SEPARATOR)?;
         }
@@ -40,26 +40,26 @@ impl OutputTrace {
     }
 
     /// Notes that a process has an event at this time.
-    pub(crate) fn note(&mut self, pid: u32, ts: i64) {
+    pub fn note(&mut self, pid: u32, ts: i64) {
         self.note_span(pid, ts, ts);
     }
 
     /// Notes that a process has an event between these times.
-    pub(crate) fn note_span(&mut self, pid: u32, from_us: i64, to_us: i64) {
+    pub fn note_span(&mut self, pid: u32, from_us: i64, to_us: i64) {
         let (first, last) = self.pids.entry(pid).or_insert((from_us, to_us));
         *first = from_us.min(*first);
         *last = to_us.max(*last);
     }
 
     /// Returns the first and the last time of the processes that `is_included` accepts.
-    pub(crate) fn range(&self, is_included: impl Fn(u32) -> bool) -> Option<(i64, i64)> {
+    pub fn range(&self, is_included: impl Fn(u32) -> bool) -> Option<(i64, i64)> {
         let ranges =
             self.pids.iter().filter(|(pid, _)| is_included(**pid)).map(|(_, range)| *range);
         ranges.reduce(|(first, last), (start, end)| (first.min(start), last.max(end)))
     }
 
     /// Appends text without a separator.
-    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), MergeError> {
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), MergeError> {
         let written = self.file.write_all(bytes);
         Ok(written.map_err(|source| self.file.error(source))?)
     }
@@ -70,7 +70,7 @@ impl OutputTrace {
     }
 
     /// Writes the rest, and moves the file to `path`. Returns the file and its size: bytes, uncompressed.
-    pub(crate) fn keep(self, path: &Path) -> Result<(Vec<PathBuf>, u64), MergeError> {
+    pub fn keep(self, path: &Path) -> Result<(Vec<PathBuf>, u64), MergeError> {
         let file = self.file.finish()?;
         let bytes = file.bytes;
         Ok((keep(vec![(file, path.to_owned())])?, bytes))

@@ -26,7 +26,7 @@ use cpu_prof_session::formats::trace::event::our_chunk::{self, ChunkCheck};
 
 /// What is known of a profile from its events so far.
 #[derive(Debug)]
-pub(crate) struct CopiedProfile {
+pub struct CopiedProfile {
     /// Whether the `Profile` event was read, without which viewers show nothing.
     is_announced: bool,
     /// Nodes that were announced.
@@ -43,7 +43,7 @@ pub(crate) struct CopiedProfile {
 
 /// The first chunk of a profile.
 #[derive(Debug)]
-pub(crate) struct FirstChunk {
+pub struct FirstChunk {
     /// Start, microseconds.
     pub start_us: i64,
     /// Id of the profile as it is written.
@@ -51,7 +51,7 @@ pub(crate) struct FirstChunk {
 }
 
 /// Returns the `Profile` event of a profile whose own was lost. `id` is its id as it is written.
-pub(crate) fn announcement(at: At, id: &str) -> Vec<u8> {
+pub fn announcement(at: At, id: &str) -> Vec<u8> {
     let mut events = Events::default();
     events.push(&Event::profile("", at));
     let text = String::from_utf8_lossy(events.as_bytes());
@@ -75,7 +75,7 @@ impl Default for CopiedProfile {
 impl CopiedProfile {
     /// Adds to `edit` what makes an event of the profile sound, and its places in the sources; other
     /// events are sound. Returns whether the event can be read.
-    pub(crate) fn event(
+    pub fn event(
         &mut self,
         event: SoundEvent<'_>,
         frames: &mut MappedFrames,
@@ -113,13 +113,13 @@ impl CopiedProfile {
 
     /// Returns the end of the samples so far if a chunk of this time stands before the last of them:
     /// microseconds.
-    pub(crate) fn end_after(&self, ts: i64) -> Option<i64> {
+    pub fn end_after(&self, ts: i64) -> Option<i64> {
         let last_us = self.time.last_us();
         (last_us > ts).then(|| last_us.saturating_add(self.usual_us))
     }
 
     /// Returns the first chunk of a profile that was never announced.
-    pub(crate) fn unannounced(&self) -> Option<&FirstChunk> {
+    pub fn unannounced(&self) -> Option<&FirstChunk> {
         self.first.as_ref().filter(|_| !self.is_announced)
     }
 

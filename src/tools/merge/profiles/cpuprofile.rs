@@ -9,7 +9,7 @@ use super::rewrite::{ProfileRewriter, SourceSample};
 use crate::merge::output::mapped_frames::MappedFrames;
 use crate::merge::output::trace::OutputTrace;
 use crate::merge::result::MergeError;
-use crate::read::originals::in_session::map_profile;
+use crate::names::originals::in_session::map_profile;
 use crate::read::sniff::RecordingFile;
 use cpu_prof_core::base::settings::start::StartReason;
 use cpu_prof_core::format::ascii_json::{encode, encode_raw};
@@ -33,7 +33,7 @@ use cpu_prof_session::model::lists::sample_list::ProfileSample;
 use cpu_prof_session::model::thread_profile::{NONE, ThreadProfile};
 
 /// Adds the samples of a `.cpuprofile` to a thread. Returns false if the file cannot be read.
-pub(crate) fn add_file<R: std::io::Read>(
+pub fn add_file<R: std::io::Read>(
     items: &mut SoundItems<R>,
     recording: &RecordingFile,
     mapped: &mut MappedFrames,
@@ -66,7 +66,7 @@ fn met_condition(recording: &RecordingFile) -> Option<MetCondition> {
 }
 
 /// Reads the profile of an event that holds a whole `.cpuprofile`.
-pub(crate) fn of_event(
+pub fn of_event(
     event: &[u8],
     frames: &mut FrameTable,
     mapped: &mut MappedFrames,
@@ -93,7 +93,7 @@ pub(crate) fn of_event(
 }
 
 /// Adds the samples of a profile to a thread, by its ids of process and thread.
-pub(crate) fn add(
+pub fn add(
     profile: &ThreadProfile,
     (frames, labels): (&FrameTable, &LabelTable),
     (pid, tid): (u32, u32),
@@ -168,7 +168,7 @@ fn read<R: std::io::Read>(
 }
 
 /// Returns the events that name the process and the thread. `process` is the process's short label.
-pub(crate) fn names(process: &str, recording: &RecordingFile, pid: u32) -> Vec<Vec<u8>> {
+pub fn names(process: &str, recording: &RecordingFile, pid: u32) -> Vec<Vec<u8>> {
     let fact = |key: &str| recording.program.get(key).and_then(Value::as_str);
     let mut names = Vec::new();
     let mut write = |name: &Event<'_>| {

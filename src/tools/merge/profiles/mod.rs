@@ -1,6 +1,6 @@
 //! Profiles that are copied or rewritten.
 
-pub(crate) mod copied;
-pub(crate) mod cpuprofile;
-pub(crate) mod repaired_chunk;
-pub(crate) mod rewrite;
+pub mod copied;
+pub mod cpuprofile;
+pub mod repaired_chunk;
+pub mod rewrite;

@@ -3,7 +3,7 @@
 use std::env::current_exe;
 
 use super::*;
-use crate::read::originals::Places;
+use crate::names::originals::Places;
 use crate::read::selection::Selection;
 use cpu_prof_core::profile::read_scope::ReadScope;
 

@@ -5,10 +5,10 @@ mod allowance;
 mod code_text;
 mod function_text;
 mod generated_file;
-pub(crate) mod in_session;
+pub mod in_session;
 mod notes;
 mod source_files;
-pub(crate) mod source_lines;
+pub mod source_lines;
 #[cfg(test)]
 mod tests;
 
@@ -21,7 +21,7 @@ use self::allowance::Allowance;
 use self::generated_file::{FunctionSpot, GeneratedFile};
 use self::notes::SourceNotes;
 use self::source_files::SourceFiles;
-use crate::read::symbols::Symbols;
+use crate::names::symbols::Symbols;
 use cpu_prof_core::base::path_text::is_local_file;
 use cpu_prof_core::base::system::IS_WINDOWS;
 use cpu_prof_core::format::url::file_path;
@@ -41,7 +41,7 @@ const TRANSPILED: [&str; 9] =
 
 /// Finds the sources of frames. Each file is read once.
 #[derive(Debug, Default)]
-pub(crate) struct Originals {
+pub struct Originals {
     /// Indices of the files, by the URLs in frames; none for a file without a map and without text to
     /// compare.
     files: FxHashMap<String, Option<usize>>,
@@ -60,7 +60,7 @@ pub(crate) struct Originals {
 
 /// Where names and sources are looked for.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Places {
+pub struct Places {
     /// The folder below which files are read; none for everywhere.
     pub within: Option<PathBuf>,
     /// Folders of the user with the symbols of native modules.
@@ -69,7 +69,7 @@ pub(crate) struct Places {
 
 /// The place of a frame in its source.
 #[derive(Debug, Clone)]
-pub(crate) struct OriginalFrame {
+pub struct OriginalFrame {
     /// The frame in the source.
     pub frame: CallFrame,
     /// Index of the generated file, and of the source in its map; none for a frame that is not from a
@@ -87,7 +87,7 @@ impl OriginalFrame {
 
 impl Originals {
     /// Looks in some places.
-    pub(crate) fn new(places: &Places) -> Self {
+    pub fn new(places: &Places) -> Self {
         Self {
             allowance: Allowance::within(places.within.clone()),
             symbols: Symbols::within(places.symbols.clone(), places.within.clone()),
@@ -96,13 +96,13 @@ impl Originals {
     }
 
     /// Sets whether sources are looked for, and not only the names of native functions.
-    pub(crate) fn look_for_sources(&mut self, looks: bool) {
+    pub fn look_for_sources(&mut self, looks: bool) {
         self.only_symbols = !looks;
     }
 
     /// Returns the frame in its source, or a native function with its name; none for a frame that stays as it
     /// is.
-    pub(crate) fn frame(&mut self, frame: &CallFrame) -> Option<OriginalFrame> {
+    pub fn frame(&mut self, frame: &CallFrame) -> Option<OriginalFrame> {
         if frame.module().is_some() {
             let frame = self.symbols.frame(frame)?;
             return Some(OriginalFrame { frame, place: None });
@@ -150,7 +150,7 @@ impl Originals {
     }
 
     /// Returns a place of a call in its source; the place itself where no map has it.
-    pub(crate) fn call_site(&mut self, site: &CallFrame) -> CallFrame {
+    pub fn call_site(&mut self, site: &CallFrame) -> CallFrame {
         let mapped = (!self.only_symbols).then(|| self.mapped_site(site)).flatten();
         mapped.unwrap_or_else(|| site.clone())
     }
@@ -205,7 +205,7 @@ impl Originals {
     }
 
     /// Adds the map of a script that is in no file.
-    pub(crate) fn add_map(&mut self, script: ScriptKey, json: String) {
+    pub fn add_map(&mut self, script: ScriptKey, json: String) {
         if !self.scripts.contains_key(&script) {
             self.maps.entry(script).or_insert(json);
         }
@@ -257,7 +257,7 @@ impl Originals {
 
     /// Returns the position in the source for a position in a frame; the unknown position if the map
     /// does not tell.
-    pub(crate) fn position(
+    pub fn position(
         &mut self,
         generated: &CallFrame,
         original: &OriginalFrame,
@@ -281,7 +281,7 @@ impl Originals {
     }
 
     /// Returns what the user should know, a sentence each.
-    pub(crate) fn notes(&self) -> Vec<String> {
+    pub fn notes(&self) -> Vec<String> {
         let mut notes = self.notes.texts();
         notes.extend(self.sources.note());
         notes.extend(self.symbols.notes());

@@ -15,14 +15,14 @@ const MAX_LINE: usize = 400;
 
 /// The texts of files, each read once.
 #[derive(Debug, Default)]
-pub(crate) struct SourceLines {
+pub struct SourceLines {
     texts: FxHashMap<String, Option<CodeText>>,
     allowance: Allowance,
 }
 
 /// A function and its place, from 1 on.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct FunctionPlace<'a> {
+pub struct FunctionPlace<'a> {
     pub path: &'a str,
     /// Name by V8; empty for none.
     pub name: &'a str,
@@ -33,7 +33,7 @@ pub(crate) struct FunctionPlace<'a> {
 impl SourceLines {
     /// Returns the built-in that a line of a function calls, by its text. None if the line calls none or
     /// more than one, or if the function is not in the file where V8 saw it: the file has changed.
-    pub(crate) fn built_in(&mut self, place: FunctionPlace<'_>, line: u32) -> Option<&'static str> {
+    pub fn built_in(&mut self, place: FunctionPlace<'_>, line: u32) -> Option<&'static str> {
         let FunctionPlace { path, name, line: start, column } = place;
         if !self.texts.contains_key(path) {
             let text = self.allowance.read_code(path).ok().map(CodeText::new);

@@ -34,7 +34,7 @@ const MOST_TIME: Duration = Duration::from_secs(20);
 
 /// Names native functions. Each module is opened once.
 #[derive(Debug)]
-pub(crate) struct Symbols {
+pub struct Symbols {
     files: DebugFiles,
     modules: FxHashMap<(String, BuildId), NativeModule>,
     /// Modules that may still be opened.
@@ -70,12 +70,12 @@ impl Default for Symbols {
 
 impl Symbols {
     /// Looks also in folders of the user, and there first.
-    pub(crate) fn new(folders: Vec<PathBuf>) -> Self {
+    pub fn new(folders: Vec<PathBuf>) -> Self {
         Self::within(folders, None)
     }
 
     /// Reads files below a folder only, or everywhere.
-    pub(crate) fn within(folders: Vec<PathBuf>, within: Option<PathBuf>) -> Self {
+    pub fn within(folders: Vec<PathBuf>, within: Option<PathBuf>) -> Self {
         Self {
             files: DebugFiles::new(folders, within),
             modules: FxHashMap::default(),
@@ -88,7 +88,7 @@ impl Symbols {
 
     /// Returns the frame of a native function with its name; none for other frames, and if no name is known. The
     /// functions without a name of which nothing tells where they begin have one frame for all of a module.
-    pub(crate) fn frame(&mut self, frame: &CallFrame) -> Option<CallFrame> {
+    pub fn frame(&mut self, frame: &CallFrame) -> Option<CallFrame> {
         self.named(frame).or_else(|| frame.without_table())
     }
 
@@ -123,7 +123,7 @@ impl Symbols {
     }
 
     /// Returns what the user should know, a sentence each.
-    pub(crate) fn notes(&self) -> Vec<String> {
+    pub fn notes(&self) -> Vec<String> {
         self.notes.texts()
     }
 

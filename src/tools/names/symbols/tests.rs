@@ -254,7 +254,7 @@ fn this_program_knows_its_own_functions() {
     assert!(
         named
             .function_name
-            .ends_with("::read::symbols::tests::this_program_knows_its_own_functions")
+            .ends_with("::names::symbols::tests::this_program_knows_its_own_functions")
     );
 }
 

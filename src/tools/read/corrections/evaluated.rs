@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::read::originals::Originals;
+use crate::names::originals::Originals;
 use cpu_prof_core::format::url::file_path;
 use cpu_prof_core::profile::frame::{CallFrame, FrameOrigin};
 use cpu_prof_core::profile::package::{is_built_in, package_of};
@@ -125,7 +125,7 @@ fn has_file(frame: &CallFrame) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::originals::Places;
+    use crate::names::originals::Places;
     use cpu_prof_core::format::url::frame_path;
     use cpu_prof_session::model::thread_profile::{NONE, ProfileNode, ThreadProfile};
 

@@ -8,7 +8,7 @@ const TOLERANCE_US: i64 = 60_000_000;
 
 /// The time of recordings.
 #[derive(Debug, Clone)]
-pub(crate) struct RecordedTime {
+pub struct RecordedTime {
     /// Id of the system's start, if the recordings give one.
     pub boot: Option<String>,
     /// Wall time of microsecond 0: microseconds after 1970.
@@ -22,7 +22,7 @@ pub(crate) struct RecordedTime {
 impl RecordedTime {
     /// Returns the time of the first process that tells the time of day, and of those beside it; none if none
     /// tells.
-    pub(crate) fn of<'a>(processes: impl Iterator<Item = &'a Process>) -> Option<Self> {
+    pub fn of<'a>(processes: impl Iterator<Item = &'a Process>) -> Option<Self> {
         let mut found: Option<Self> = None;
         for process in processes.filter(|process| !is_of_day(process)) {
             let (start_us, end_us) = process.recorded_us();
@@ -42,7 +42,7 @@ impl RecordedTime {
     }
 
     /// Gives the process of another tool's pprof the clock of the recordings, if it ran at their time.
-    pub(crate) fn place(&self, process: &mut Process) {
+    pub fn place(&self, process: &mut Process) {
         let shift = |us: i64| us.saturating_sub(self.wall_zero_us);
         let (start_us, end_us) = process.recorded_us();
         let is_near = shift(start_us) <= self.end_us.saturating_add(TOLERANCE_US)
@@ -69,7 +69,7 @@ impl RecordedTime {
 }
 
 /// Gives other tools' pprof among processes the clock of the others.
-pub(crate) fn place_all(mut processes: Vec<&mut Process>) {
+pub fn place_all(mut processes: Vec<&mut Process>) {
     if let Some(recorded) = RecordedTime::of(processes.iter().map(|process| &**process)) {
         processes.iter_mut().for_each(|process| recorded.place(process));
     }

@@ -1,7 +1,7 @@
 //! pprof files among the inputs.
 
 mod as_trace;
-pub(crate) mod beside;
+pub mod beside;
 
 use std::io::{Cursor, Read};
 use std::path::PathBuf;
@@ -19,18 +19,18 @@ use cpu_prof_session::formats::pprof::{read, recognize};
 const LOOKED_AT: u64 = 1 << 20;
 
 /// Returns the files to read: also pprof in folders, whatever its name.
-pub(crate) fn find(paths: &[PathBuf]) -> (Vec<Input>, Vec<Failed>) {
+pub fn find(paths: &[PathBuf]) -> (Vec<Input>, Vec<Failed>) {
     let is_pprof = |file: Box<dyn Read>| recognize::is_pprof(file.take(LOOKED_AT));
     find_also(paths, |input| input.open().is_ok_and(is_pprof))
 }
 
 /// Returns whether an input is pprof, by its contents.
-pub(crate) fn is_pprof(input: &Input) -> bool {
+pub fn is_pprof(input: &Input) -> bool {
     input.open().is_ok_and(recognize::is_pprof)
 }
 
 /// Returns whether an input is pprof that was converted by this project.
-pub(crate) fn is_converted(input: &Input) -> bool {
+pub fn is_converted(input: &Input) -> bool {
     is_pprof(input) && input.open().is_ok_and(read::is_ours)
 }
 
@@ -64,7 +64,7 @@ fn read_from(
 }
 
 /// Returns what a user should know about the times of a pprof file, after its path.
-pub(crate) fn notes(input: &Input, scope: ReadScope) -> Vec<String> {
+pub fn notes(input: &Input, scope: ReadScope) -> Vec<String> {
     read(input, scope).map_or_else(|_| Vec::new(), |contents| notes_of(&contents, scope))
 }
 

@@ -15,7 +15,7 @@ const ROOT: u32 = 0;
 
 /// Returns each recording as a window, with its place in the thread's tree. Between recordings the
 /// root is on top, for which viewers draw nothing.
-pub(crate) fn windows<'a>(
+pub fn windows<'a>(
     thread: &'a Thread,
     frames: &'a FrameTable,
     labels: &'a LabelTable,

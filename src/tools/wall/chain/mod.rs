@@ -10,7 +10,7 @@ mod walk;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(crate) use self::part::ChainPart;
+pub use self::part::ChainPart;
 use self::phases::{Phase, PhaseFinder};
 use self::shortened::shortened;
 use self::walk::{Link, walk};
@@ -26,7 +26,7 @@ const NOTABLE_PHASE: f64 = 0.05;
 
 /// Returns the chain of the first clock's processes. `parents` are the indices of the recorded processes
 /// above, `activities` what each process did.
-pub(crate) fn chain(
+pub fn chain(
     session: &Session,
     parents: &[Option<usize>],
     activities: &[ProcessActivity],

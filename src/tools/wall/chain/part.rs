@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 /// A part of the chain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct ChainPart {
+pub struct ChainPart {
     /// Name of the process, with the folder if processes ran in several; none where no process ran or all
     /// were idle.
     pub label: Option<String>,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cpu_prof_fleet::push::query::PushMeta;
+use cpu_prof_remote::push::query::PushMeta;
 
 /// The tag with the name of the machine.
 const HOST: &str = "host";

@@ -6,8 +6,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use super::names::ProfileNames;
-use cpu_prof_fleet::push::options::ServerKind;
-use cpu_prof_fleet::push::query::PushMeta;
+use cpu_prof_remote::push::options::ServerKind;
+use cpu_prof_remote::push::query::PushMeta;
 use cpu_prof_session::formats::otlp;
 use cpu_prof_session::formats::pprof::write::write_series;
 use cpu_prof_session::model::Session;

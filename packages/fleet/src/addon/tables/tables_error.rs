@@ -1,7 +1,7 @@
 //! Why the tables of a run were not written.
 
 use super::output::lake_file::TableError;
-use crate::read::load_error::LoadError;
+use cpu_prof_tools::read::load_error::LoadError;
 
 /// Why the tables of a run were not written, as a sentence for the user.
 #[derive(Debug, thiserror::Error)]

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::facts::GivenFacts;
 use super::tables::{LakeTables, write_tables};
-use crate::read::load::Loaded;
+use cpu_prof_tools::read::load::Loaded;
 use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::position::SourcePosition;
 use cpu_prof_core::profile::read_scope::ReadScope;

@@ -7,4 +7,4 @@ mod rewriter;
 mod thread_output;
 mod tree;
 
-pub(crate) use self::rewriter::{ProfileRewriter, SourceSample};
+pub use self::rewriter::{ProfileRewriter, SourceSample};

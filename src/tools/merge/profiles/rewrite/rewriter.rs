@@ -19,7 +19,7 @@ use cpu_prof_session::formats::trace::event::chunk_json::ChunkJson;
 use cpu_prof_session::model::thinner::Thinner;
 
 /// Rewrites the profile of one thread.
-pub(crate) struct ProfileRewriter {
+pub struct ProfileRewriter {
     output: ThreadOutput,
     tree: RewrittenTree,
     /// Label sets of all recordings of the thread, whose numbers are the ids in the output.
@@ -51,7 +51,7 @@ pub(crate) struct ProfileRewriter {
 
 /// A sample of a recording.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct SourceSample {
+pub struct SourceSample {
     /// Id of the node in the recording.
     pub node: u64,
     /// Time before the sample, microseconds.
@@ -71,7 +71,7 @@ struct OpenSample {
 
 impl ProfileRewriter {
     /// Returns the rewriter of a thread.
-    pub(crate) fn new(pid: u32, tid: u32, profile_id: String, options: &MergeOptions) -> Self {
+    pub fn new(pid: u32, tid: u32, profile_id: String, options: &MergeOptions) -> Self {
         Self {
             output: ThreadOutput::new(pid, tid, profile_id),
             tree: RewrittenTree::new(options.filter.stacks.clone()),
@@ -93,7 +93,7 @@ impl ProfileRewriter {
     }
 
     /// Begins a recording, which starts after the one before.
-    pub(crate) fn begin(
+    pub fn begin(
         &mut self,
         start_us: i64,
         trace: &mut OutputTrace,
@@ -118,7 +118,7 @@ impl ProfileRewriter {
     }
 
     /// Ends the last recording. Returns whether anything was written.
-    pub(crate) fn finish(&mut self, trace: &mut OutputTrace) -> Result<bool, MergeError> {
+    pub fn finish(&mut self, trace: &mut OutputTrace) -> Result<bool, MergeError> {
         // The events that tell the end of the recording are not written beside some of the stacks.
         let stop_us = self.stop_us.or(self.is_filtered.then_some(self.known_end_us));
         match stop_us {
@@ -133,28 +133,28 @@ impl ProfileRewriter {
     }
 
     /// Notes that the recording lasts at least until a time.
-    pub(crate) fn extend_to(&mut self, ts: i64) {
+    pub fn extend_to(&mut self, ts: i64) {
         self.known_end_us = self.known_end_us.max(ts);
     }
 
     /// Notes that the recording ends at a time, or with its last sample.
-    pub(crate) fn end_at(&mut self, ts: i64) {
+    pub fn end_at(&mut self, ts: i64) {
         self.extend_to(ts);
         self.stop_us = self.stop_us.max(Some(ts));
     }
 
     /// Returns whether the profile is that of a thread.
-    pub(crate) fn is_of(&self, pid: u32, tid: u32) -> bool {
+    pub fn is_of(&self, pid: u32, tid: u32) -> bool {
         (self.output.pid, self.output.tid) == (pid, tid)
     }
 
     /// Adds an event that names the thread. The same event is written once.
-    pub(crate) fn name(&mut self, event: &[u8], trace: &mut OutputTrace) -> Result<(), MergeError> {
+    pub fn name(&mut self, event: &[u8], trace: &mut OutputTrace) -> Result<(), MergeError> {
         self.output.name(event, trace)
     }
 
     /// Adds an event that is neither a name nor part of the profile.
-    pub(crate) fn other(
+    pub fn other(
         &mut self,
         event: &[u8],
         ts: i64,
@@ -171,7 +171,7 @@ impl ProfileRewriter {
     }
 
     /// Adds a `ProfileChunk`. Returns whether the event can be read.
-    pub(crate) fn chunk(
+    pub fn chunk(
         &mut self,
         event: &[u8],
         trace: &mut OutputTrace,
@@ -202,7 +202,7 @@ impl ProfileRewriter {
     }
 
     /// Adds a `Profile` of another tool's trace. Returns whether the event can be read.
-    pub(crate) fn start(
+    pub fn start(
         &mut self,
         event: &[u8],
         ts: i64,
@@ -218,17 +218,17 @@ impl ProfileRewriter {
     }
 
     /// Adds nodes, parents before their children.
-    pub(crate) fn nodes(&mut self, nodes: &[NodeJson<'_>]) {
+    pub fn nodes(&mut self, nodes: &[NodeJson<'_>]) {
         self.tree.add(nodes);
     }
 
     /// Returns the number of a label set for samples.
-    pub(crate) fn number_labels(&mut self, set: &LabelSet) -> u32 {
+    pub fn number_labels(&mut self, set: &LabelSet) -> u32 {
         self.labels.number(set)
     }
 
     /// Adds samples.
-    pub(crate) fn samples(
+    pub fn samples(
         &mut self,
         samples: impl Iterator<Item = SourceSample>,
         trace: &mut OutputTrace,
@@ -253,7 +253,7 @@ impl ProfileRewriter {
     }
 
     /// Writes the samples until a time, before an event of this time is written.
-    pub(crate) fn write_until(
+    pub fn write_until(
         &mut self,
         ts: i64,
         trace: &mut OutputTrace,

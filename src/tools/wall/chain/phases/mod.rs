@@ -15,7 +15,7 @@ pub(super) use self::phase::Phase;
 use self::start_up::LoadingFrames;
 use self::test_files::TestFiles;
 use self::workers::workers;
-use crate::read::wall::activity::ProcessActivity;
+use crate::wall::activity::ProcessActivity;
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_session::model::{Process, Session};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::phase::Phase;
 use super::stretches::{Doing, Stretch, Stretches};
-use crate::read::wall::activity::ProcessActivity;
+use crate::wall::activity::ProcessActivity;
 use cpu_prof_core::base::native_thread::UNNAMED;
 use cpu_prof_core::base::numbering::FxIndexSet;
 use cpu_prof_session::model::{Process, Thread};

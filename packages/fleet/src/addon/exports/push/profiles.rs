@@ -10,15 +10,15 @@ use napi::bindgen_prelude::*;
 use napi_derive::napi;
 use serde::{Deserialize, Serialize};
 
-use crate::exports::selection::JsSelection;
-use crate::exports::work::{WorkError, error_for_user};
-use crate::push::names::ProfileNames;
-use crate::push::payload::EncodedProfile;
-use crate::push::reader::{PushReader, PushStep, WindowBegin, WindowOptions};
-use crate::read::selection::Selection;
+use cpu_prof_tools::border::selection::JsSelection;
+use cpu_prof_tools::border::work::{WorkError, error_for_user};
+use crate::slices::names::ProfileNames;
+use crate::slices::payload::EncodedProfile;
+use crate::slices::reader::{PushReader, PushStep, WindowBegin, WindowOptions};
+use cpu_prof_tools::read::selection::Selection;
 use cpu_prof_core::files::input::Failed;
-use cpu_prof_fleet::push::environment::PushEnvironment;
-use cpu_prof_fleet::push::options::ServerKind;
+use cpu_prof_remote::push::environment::PushEnvironment;
+use cpu_prof_remote::push::options::ServerKind;
 
 /// A profile for a server.
 #[napi(object)]

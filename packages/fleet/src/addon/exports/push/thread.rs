@@ -7,11 +7,11 @@ use std::slice;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::push::pusher::Pusher;
+use crate::slices::pusher::Pusher;
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::push_request::{PushFunction, PushRequest};
 use cpu_prof_core::base::stderr::warn;
-use cpu_prof_fleet::push::environment::PushEnvironment;
+use cpu_prof_remote::push::environment::PushEnvironment;
 
 /// What sends the recordings of this process, since the first call.
 static PUSHER: Mutex<Option<Pusher>> = Mutex::new(None);

@@ -6,7 +6,7 @@ use parquet::errors::{ParquetError, Result};
 
 /// The values of a column.
 #[derive(Debug)]
-pub(in crate::lake) enum LakeColumn {
+pub(in crate::tables) enum LakeColumn {
     /// One text in all rows; none for null.
     SameText(Option<String>),
     /// One number in all rows; none for null.
@@ -23,7 +23,7 @@ pub(in crate::lake) enum LakeColumn {
 
 /// Lists of numbers, none of which is empty.
 #[derive(Debug, Default)]
-pub(in crate::lake) struct IntLists {
+pub(in crate::tables) struct IntLists {
     values: Vec<i32>,
     /// 0 for the first number of a list, 1 for the others.
     repetitions: Vec<i16>,
@@ -31,7 +31,7 @@ pub(in crate::lake) struct IntLists {
 
 impl IntLists {
     /// Adds a list.
-    pub(in crate::lake) fn push(&mut self, list: impl Iterator<Item = i32>) {
+    pub(in crate::tables) fn push(&mut self, list: impl Iterator<Item = i32>) {
         for (place, value) in list.enumerate() {
             self.values.push(value);
             self.repetitions.push(i16::from(place > 0));
@@ -39,18 +39,18 @@ impl IntLists {
     }
 
     /// Returns the count of numbers in all lists.
-    pub(in crate::lake) fn values(&self) -> usize {
+    pub(in crate::tables) fn values(&self) -> usize {
         self.values.len()
     }
 }
 
 /// Returns the text of a column.
-pub(in crate::lake) fn text(text: &str) -> ByteArray {
+pub(in crate::tables) fn text(text: &str) -> ByteArray {
     ByteArray::from(text)
 }
 
 /// Returns a number as a column has it: no table has numbers without a sign.
-pub(in crate::lake) fn long(number: u64) -> i64 {
+pub(in crate::tables) fn long(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 

@@ -19,7 +19,7 @@ use cpu_prof_core::files::atomic::{AtomicFile, WholeFile};
 use cpu_prof_core::files::error::FileError;
 
 /// The most rows of a row group: as many as engines read at once, and little memory.
-pub(in crate::lake) const MAX_ROWS: usize = 122_880;
+pub(in crate::tables) const MAX_ROWS: usize = 122_880;
 
 /// Key and value in each file that tell the version of the tables.
 const VERSION: (&str, &str) = ("cpu-prof.lake", "1");
@@ -39,14 +39,14 @@ pub(crate) enum TableError {
 }
 
 /// A table that is being written. Leaves nothing if it is dropped.
-pub(in crate::lake) struct LakeFile {
+pub(in crate::tables) struct LakeFile {
     path: PathBuf,
     writer: SerializedFileWriter<HashedFile>,
 }
 
 /// A table that is whole, and not at its path yet.
 #[derive(Debug)]
-pub(in crate::lake) struct WholeTable {
+pub(in crate::tables) struct WholeTable {
     pub path: PathBuf,
     pub file: WholeFile,
     /// Hash of all bytes.
@@ -55,7 +55,7 @@ pub(in crate::lake) struct WholeTable {
 
 impl LakeFile {
     /// Begins a table in a folder.
-    pub(in crate::lake) fn create(folder: &Path, table: LakeTable) -> Result<Self, TableError> {
+    pub(in crate::tables) fn create(folder: &Path, table: LakeTable) -> Result<Self, TableError> {
         let path = folder.join(format!("{}.parquet", table.name));
         let file = HashedFile { file: AtomicFile::create(&path)?, hasher: new_hasher() };
         let schema = parse_message_type(table.schema).map(Arc::new);
@@ -68,7 +68,7 @@ impl LakeFile {
     }
 
     /// Writes rows, all columns of them, as a row group.
-    pub(in crate::lake) fn write(
+    pub(in crate::tables) fn write(
         &mut self,
         rows: usize,
         columns: impl IntoIterator<Item = LakeColumn>,
@@ -81,7 +81,7 @@ impl LakeFile {
     }
 
     /// Writes the end of the file.
-    pub(in crate::lake) fn finish(self) -> Result<WholeTable, TableError> {
+    pub(in crate::tables) fn finish(self) -> Result<WholeTable, TableError> {
         let Self { path, writer } = self;
         match writer.into_inner() {
             Ok(HashedFile { file, hasher }) => {
@@ -127,13 +127,13 @@ fn properties() -> WriterProperties {
 }
 
 /// Returns the name and the version of this program.
-pub(in crate::lake) fn tool() -> String {
+pub(in crate::tables) fn tool() -> String {
     format!("cpu-prof {}", env!("CARGO_PKG_VERSION"))
 }
 
 /// Returns a hasher whose results are the same in all versions and on all systems: XXH64 is a published
 /// algorithm, and names of files depend on it. That of `rustc-hash` may change with its version.
-pub(in crate::lake) fn new_hasher() -> XxHash64 {
+pub(in crate::tables) fn new_hasher() -> XxHash64 {
     XxHash64::with_seed(0)
 }
 

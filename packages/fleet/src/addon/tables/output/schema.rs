@@ -2,7 +2,7 @@
 
 /// A table.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::lake) struct LakeTable {
+pub(in crate::tables) struct LakeTable {
     /// Name, also that of the file.
     pub name: &'static str,
     /// Columns, as a Parquet schema.
@@ -33,7 +33,7 @@ macro_rules! with_facts {
     };
 }
 
-pub(in crate::lake) const FUNCTIONS: LakeTable = LakeTable {
+pub(in crate::tables) const FUNCTIONS: LakeTable = LakeTable {
     name: "functions",
     schema: with_facts!(
         "required int32 function_id;
@@ -48,7 +48,7 @@ pub(in crate::lake) const FUNCTIONS: LakeTable = LakeTable {
     ),
 };
 
-pub(in crate::lake) const GROUPS: LakeTable = LakeTable {
+pub(in crate::tables) const GROUPS: LakeTable = LakeTable {
     name: "groups",
     schema: with_facts!(
         "required binary kind (STRING);
@@ -59,7 +59,7 @@ pub(in crate::lake) const GROUPS: LakeTable = LakeTable {
     ),
 };
 
-pub(in crate::lake) const THREADS: LakeTable = LakeTable {
+pub(in crate::tables) const THREADS: LakeTable = LakeTable {
     name: "threads",
     schema: "message run {
         required binary run_id (STRING);
@@ -79,7 +79,7 @@ pub(in crate::lake) const THREADS: LakeTable = LakeTable {
     }",
 };
 
-pub(in crate::lake) const STACKS: LakeTable = LakeTable {
+pub(in crate::tables) const STACKS: LakeTable = LakeTable {
     name: "stacks",
     schema: "message run {
         required binary run_id (STRING);
@@ -92,7 +92,7 @@ pub(in crate::lake) const STACKS: LakeTable = LakeTable {
     }",
 };
 
-pub(in crate::lake) const STACK_TIMES: LakeTable = LakeTable {
+pub(in crate::tables) const STACK_TIMES: LakeTable = LakeTable {
     name: "stack_times",
     schema: "message run {
         required binary run_id (STRING);
