@@ -9,7 +9,7 @@
  */
 function givePushLibrary(addon) {
   try {
-    addon.cpuProfPushLibrary?.(...findLibrary())
+    addon.cpuProfPushLibrary(...findLibrary())
   } catch {
     // An earlier preload has patched what this needs.
   }

@@ -21,8 +21,7 @@ let addon
 /** Returns the addon. Node loads the file on the first call only. @returns {any} */
 function loadFleet() {
   // The command line ends its process by functions of that addon.
-  const tools = loadTools()
-  if (fileOf(WANTED) === undefined) return tools // TEMPORARY: until the addon of this package is built
+  loadTools()
   addon ??= search(WANTED)
   return addon
 }

@@ -4,4 +4,5 @@ mod armed;
 mod calling_thread;
 mod events;
 mod labels;
+mod push;
 mod record;

@@ -260,10 +260,7 @@ pub fn is_zero(value: &u32) -> bool {
     *value == 0
 }
 
-pub fn as_optional_ms<S: Serializer>(
-    us: &Option<u64>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
+pub fn as_optional_ms<S: Serializer>(us: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
     as_ms(&us.unwrap_or_default(), serializer)
 }
 

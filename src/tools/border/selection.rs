@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use napi_derive::napi;
 
 use super::work::paths;
+use crate::names::originals::Places;
 use crate::read::filter::{Filter, StackFilter};
 use crate::read::label_filter::LabelFilter;
-use crate::names::originals::Places;
 use crate::read::selection::Selection;
 use crate::read::slice::SliceLimits;
 

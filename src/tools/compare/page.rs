@@ -8,11 +8,11 @@ use super::compare_error::CompareError;
 use super::items::ComparedItem;
 use super::matching::matched;
 use super::run_costs::{function_item, read_runs, root};
-use crate::page::page::{PageSides, PathTime, page_of_sides};
-use crate::read::selection::Selection;
 use crate::analysis::frame_index::{FrameIndex, FrameKind};
 use crate::analysis::path_tree::PathTree;
 use crate::analysis::process::session_view::SessionView;
+use crate::page::page::{PageSides, PathTime, page_of_sides};
+use crate::read::selection::Selection;
 use cpu_prof_session::model::thread_profile::NodeTimes;
 
 /// Returns the data of a page that compares the runs of both sides, each a list of files and folders, as

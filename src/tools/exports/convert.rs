@@ -4,11 +4,11 @@
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
+use cpu_prof_session::formats::registry::FORMATS;
 use cpu_prof_tools::border::selection::JsSelection;
 use cpu_prof_tools::border::work::{Work, json, paths};
 use cpu_prof_tools::convert::convert as convert_run;
 use cpu_prof_tools::read::selection::Selection;
-use cpu_prof_session::formats::registry::FORMATS;
 
 /// Returns the formats that `convert` writes as JSON, a list.
 #[napi(js_name = "cpuProfFormats", catch_unwind)]

@@ -4,9 +4,9 @@
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
-use cpu_prof_tools::border::work::Work;
 use cpu_prof_core::files::atomic;
 use cpu_prof_core::files::temporary::remove_partial;
+use cpu_prof_tools::border::work::Work;
 
 /// Writes a text into a file, which is whole or not there, or into a device or a pipe. Compresses a
 /// file whose name ends in `.gz`. Returns nothing.

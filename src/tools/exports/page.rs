@@ -4,13 +4,13 @@
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
+use cpu_prof_core::profile::read_scope::ReadScope;
+use cpu_prof_tools::analysis::process::session_view::SessionView;
 use cpu_prof_tools::border::selection::JsSelection;
 use cpu_prof_tools::border::work::{Work, paths};
 use cpu_prof_tools::page::page as page_build;
 use cpu_prof_tools::read::selection::Selection;
 use cpu_prof_tools::report::page_lists::page_lists;
-use cpu_prof_tools::analysis::process::session_view::SessionView;
-use cpu_prof_core::profile::read_scope::ReadScope;
 
 /// Reads files and folders for an HTML report. Returns the data of the page.
 #[napi(js_name = "cpuProfPage", catch_unwind)]

@@ -4,11 +4,11 @@
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
+use cpu_prof_tools::analysis::label_costs::LabelBy;
 use cpu_prof_tools::border::selection::JsSelection;
 use cpu_prof_tools::border::work::{Work, paths};
 use cpu_prof_tools::read::selection::Selection;
 use cpu_prof_tools::report::report::{self, ReportOptions};
-use cpu_prof_tools::analysis::label_costs::LabelBy;
 
 /// What a report contains.
 #[napi(object)]

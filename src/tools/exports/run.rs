@@ -7,9 +7,6 @@ use std::path::PathBuf;
 
 use napi_derive::napi;
 
-use cpu_prof_tools::read::headers::headers as headers_of;
-use cpu_prof_tools::read::runs::{self, FolderRuns};
-use cpu_prof_tools::read::unrecorded::note_programs;
 use cpu_prof_core::base::build_kind::BUILD;
 use cpu_prof_core::base::outside_text;
 use cpu_prof_core::base::path_text::is_local_file;
@@ -20,6 +17,9 @@ use cpu_prof_core::base::settings::name_pattern::NamePattern;
 use cpu_prof_core::base::settings::run_folder;
 use cpu_prof_core::base::system::{self, IS_WINDOWS, files, regular_file};
 use cpu_prof_core::profile::cpu_use::UnrecordedPrograms;
+use cpu_prof_tools::read::headers::headers as headers_of;
+use cpu_prof_tools::read::runs::{self, FolderRuns};
+use cpu_prof_tools::read::unrecorded::note_programs;
 
 /// Returns the version of the package that this addon belongs to.
 #[napi(js_name = "cpuProfVersion", catch_unwind)]

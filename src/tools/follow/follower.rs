@@ -15,9 +15,9 @@ use cpu_prof_core::files::input::{Failed, Input};
 use super::appended::AppendError;
 use super::recent::RecentTrace;
 use super::recording_head::{FoundHead, RecordingHead};
+use crate::names::originals::Originals;
 use crate::read::file::ReadFile;
 use crate::read::load::Loaded;
-use crate::names::originals::Originals;
 use crate::read::selection::Selection;
 use crate::read::sniff::{FileEnd, end_of};
 
@@ -107,12 +107,7 @@ struct Followed {
 
 impl Follower {
     /// Looks at the files, and those in folders. `selection` chooses what of the time is shown.
-    pub fn look(
-        &mut self,
-        paths: &[PathBuf],
-        time: LookTime,
-        selection: &Selection,
-    ) -> Look {
+    pub fn look(&mut self, paths: &[PathBuf], time: LookTime, selection: &Selection) -> Look {
         let (inputs, mut failed) = find(paths);
         let until_us = match time {
             LookTime::Last(_) => i64::MAX,

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use crate::analysis::json::{ReportCost, ReportCpu, ReportPlace, ReportProgram, ReportTimes, as_ms};
+use crate::analysis::json::{
+    ReportCost, ReportCpu, ReportPlace, ReportProgram, ReportTimes, as_ms,
+};
 use crate::analysis::label_costs::{ReportHottest, ReportLabel};
 use cpu_prof_core::files::input::Failed;
 

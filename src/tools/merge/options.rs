@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use crate::read::filter::Filter;
 use crate::names::originals::Places;
+use crate::read::filter::Filter;
 use crate::read::slice::SliceLimits;
 
 /// The end of the process that all others come from.

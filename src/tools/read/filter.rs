@@ -68,11 +68,7 @@ impl Filter {
     }
 
     /// Returns whether a process passes that has this pid, and any of these names.
-    pub fn has_process<'a>(
-        &self,
-        pid: i64,
-        names: impl IntoIterator<Item = &'a str>,
-    ) -> bool {
+    pub fn has_process<'a>(&self, pid: i64, names: impl IntoIterator<Item = &'a str>) -> bool {
         is_any(&self.processes, pid, names)
     }
 

@@ -67,11 +67,7 @@ pub fn load_uncorrected(paths: &[PathBuf], scope: ReadScope) -> Loaded {
 
 /// Reads a slice of the time in the same way, with lines or samples as in `scope`. Only recordings of the first
 /// clock have times in the slice.
-pub fn load_slice_uncorrected(
-    paths: &[PathBuf],
-    limits: SliceLimits,
-    scope: ReadScope,
-) -> Loaded {
+pub fn load_slice_uncorrected(paths: &[PathBuf], limits: SliceLimits, scope: ReadScope) -> Loaded {
     if limits.is_everything() {
         return load_uncorrected(paths, scope);
     }

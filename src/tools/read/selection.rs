@@ -10,10 +10,10 @@ use super::file::ReadFile;
 use super::filter::Filter;
 use super::load::{Loaded, join_slices, load_slice_uncorrected};
 use super::load_error::LoadError;
-use crate::names::originals::in_session::map_session;
-use crate::names::originals::{Originals, Places};
 use super::slice::SliceLimits;
 use super::unrecorded;
+use crate::names::originals::in_session::map_session;
+use crate::names::originals::{Originals, Places};
 use cpu_prof_core::files::input::Input;
 use cpu_prof_core::profile::read_scope::ReadScope;
 
@@ -48,11 +48,7 @@ impl Selection {
 
     /// Returns what files show that were read before, each the same slice of the time of one clock.
     /// `originals` is that of earlier calls. Nothing may be left.
-    pub fn of_slices(
-        &self,
-        files: Vec<(&Input, ReadFile)>,
-        originals: &mut Originals,
-    ) -> Loaded {
+    pub fn of_slices(&self, files: Vec<(&Input, ReadFile)>, originals: &mut Originals) -> Loaded {
         let mut loaded = join_slices(files);
         self.correct(&mut loaded, ReadScope::LINES, originals);
         self.filter.apply(&mut loaded.session);

@@ -12,8 +12,6 @@ use super::scripts::scripts;
 use super::stalls::stalls;
 use super::tree::tree;
 use super::user_files::own_files;
-use crate::read::load::Loaded;
-use crate::names::originals::source_lines::SourceLines;
 use crate::analysis::built_ins::built_ins;
 use crate::analysis::costs::Costs;
 use crate::analysis::frame_index::SourceFile;
@@ -31,6 +29,8 @@ use crate::analysis::process::sums::{ProcessSums, process_sums};
 use crate::analysis::process::times::sum_of_times;
 use crate::analysis::sentence::{Evidence, sentence};
 use crate::analysis::session_costs::SessionCosts;
+use crate::names::originals::source_lines::SourceLines;
+use crate::read::load::Loaded;
 use cpu_prof_core::profile::read_scope::ReadScope;
 use cpu_prof_session::model::{Process, Thread};
 

@@ -6,7 +6,7 @@ pub mod code_mapping;
 mod common_socket;
 pub mod cpu_times;
 mod listed_process;
-pub mod neighbour;
+pub mod loaded_library;
 // Here for its tests, which run on every system.
 #[cfg(any(target_os = "macos", test))]
 mod process_arguments;

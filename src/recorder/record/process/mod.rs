@@ -4,5 +4,5 @@ pub(crate) mod armed;
 pub(crate) mod control;
 pub(crate) mod exit_code;
 pub(crate) mod host;
-mod push;
+pub(crate) mod push;
 pub(crate) mod signals;

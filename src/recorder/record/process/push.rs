@@ -1,10 +1,14 @@
-//! Sends the recordings of this process to a server: a thread that calls the library of the tools.
+//! Sends the recordings of this process to a server: a thread that calls the library of the package
+//! @org/cpu-prof-fleet.
 
 use std::collections::HashMap;
 use std::io;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use crate::record::link::growing_traces;
 use cpu_prof_core::base::error::Error;
@@ -12,10 +16,18 @@ use cpu_prof_core::base::push_request::{FUNCTION, PushRequest};
 use cpu_prof_core::base::settings::push::PREFIX;
 use cpu_prof_core::base::stderr::warn_once;
 use cpu_prof_core::base::system;
-use cpu_prof_core::base::system::neighbour::{NeighbourFunction, neighbour};
+use cpu_prof_core::base::system::loaded_library::LibraryFunction;
 
 /// The shortest time between two calls.
 const SHORTEST_WAIT: Duration = Duration::from_millis(100);
+
+/// The library, or why there is none.
+static LIBRARY: Mutex<Result<PathBuf, String>> = Mutex::new(Err(String::new()));
+
+/// Sets where the library is, or why there is none.
+pub(crate) fn set_library(library: Result<PathBuf, String>) {
+    *LIBRARY.lock() = library;
+}
 
 /// Starts the thread, which sends windows of this length. The program goes on if there can be no thread.
 pub(super) fn start(window: Duration) {
@@ -50,10 +62,9 @@ fn start_thread(window: Duration, variables: HashMap<String, String>) -> io::Res
 
 /// Sends until that is in vain. Returns the reason if nothing could be sent.
 fn run(window: Duration, variables: HashMap<String, String>) -> Result<(), String> {
-    let library = neighbour("cpu-prof.", "cpu-prof-tools.")
-        .ok_or("the addon has been renamed; install the package again")?;
-    let function = NeighbourFunction::load(&library, FUNCTION)
-        .map_err(|error| format!("{error}; install the package again"))?;
+    let library = LIBRARY.lock().clone()?;
+    let function = LibraryFunction::load(&library, FUNCTION)
+        .map_err(|error| format!("{error}; install @org/cpu-prof-fleet again"))?;
     let mut request = PushRequest {
         version: env!("CARGO_PKG_VERSION").into(),
         variables,

@@ -68,10 +68,7 @@ pub fn uses(thread: &Thread) -> impl Iterator<Item = &CpuUse> {
 
 /// Returns the sum of a count of all recordings of a thread, microseconds; none if a recording has no such
 /// count.
-pub fn counted_us(
-    thread: &Thread,
-    count_us: impl Fn(&CpuUse) -> Option<f64>,
-) -> Option<u64> {
+pub fn counted_us(thread: &Thread, count_us: impl Fn(&CpuUse) -> Option<f64>) -> Option<u64> {
     let counts: Vec<f64> = uses(thread).filter_map(count_us).collect();
     (counts.len() == thread.profiles.len()).then(|| whole(counts.into_iter().sum()))
 }

@@ -1,8 +1,8 @@
 //! A session as the tools look at it.
 
 use super::launchers::launchers;
-use crate::read::ancestry::parents;
 use crate::analysis::frame_index::FrameIndex;
+use crate::read::ancestry::parents;
 use cpu_prof_session::model::thread_profile::ThreadProfile;
 use cpu_prof_session::model::{Process, Session};
 

@@ -5,12 +5,12 @@ use std::cmp::Reverse;
 use rustc_hash::FxHashMap;
 
 use super::thresholds::{IN_ONE, MAX_BUILT_INS, MOST_OF_FUNCTION, NEARLY_ALL, NOTABLE_OF_FUNCTION};
-use crate::names::originals::source_lines::SourceLines;
 use crate::analysis::built_ins::{built_ins, is_no_call, name_of};
 use crate::analysis::frame_index::{FrameIndex, FrameKind};
 use crate::analysis::lines::LineCosts;
 use crate::analysis::native::module::module_of;
 use crate::analysis::process::session_view::SessionView;
+use crate::names::originals::source_lines::SourceLines;
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::profile::package::is_loader;
 use cpu_prof_session::model::thread_profile::{NONE, NodeTimes, ProfileNode, ThreadProfile};

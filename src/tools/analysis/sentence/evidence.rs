@@ -5,14 +5,14 @@ use super::death::{Death, death};
 use super::native_code::{NativeCode, native_code};
 use super::outside::{Outside, outside};
 use super::thresholds::{NOTICED_PART, NOTICED_US};
-use crate::names::originals::source_lines::SourceLines;
-use crate::wall::share::Wall;
 use crate::analysis::json::{ReportCpu, ReportNative, ReportTimes};
 use crate::analysis::process::cpu::{start_us, uses};
 use crate::analysis::process::session_view::SessionView;
 use crate::analysis::process::sums::ProcessSums;
 use crate::analysis::process::times::sum_of_times;
 use crate::analysis::session_costs::SessionCosts;
+use crate::names::originals::source_lines::SourceLines;
+use crate::wall::share::Wall;
 use cpu_prof_session::model::Process;
 
 /// The facts about a run.

@@ -88,22 +88,14 @@ impl MergeFindings {
     }
 
     /// Counts processes of another trace, and those of its threads that no earlier trace has.
-    pub fn count_foreign(
-        &mut self,
-        processes: usize,
-        threads: impl Iterator<Item = (u32, u32)>,
-    ) {
+    pub fn count_foreign(&mut self, processes: usize, threads: impl Iterator<Item = (u32, u32)>) {
         let new = threads.filter(|thread| self.foreign_threads.insert(*thread));
         self.result.threads += new.count();
         self.result.processes += processes;
     }
 
     /// Notes processes of another trace that have another pid in the output.
-    pub fn note_renumbered(
-        &mut self,
-        trace: &Path,
-        pids: impl Iterator<Item = (ForeignPid, u32)>,
-    ) {
+    pub fn note_renumbered(&mut self, trace: &Path, pids: impl Iterator<Item = (ForeignPid, u32)>) {
         self.renumbered.extend(pids.map(|(foreign, pid)| (trace.to_owned(), foreign, pid)));
     }
 

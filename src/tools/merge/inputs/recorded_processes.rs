@@ -53,11 +53,7 @@ pub struct RecordedProcesses {
 
 impl RecordedProcesses {
     /// Sorts recordings into processes, and takes a pid for each.
-    pub fn of(
-        recordings: Vec<RecordingFile>,
-        files: &[Input],
-        pids: &mut TakenPids,
-    ) -> Self {
+    pub fn of(recordings: Vec<RecordingFile>, files: &[Input], pids: &mut TakenPids) -> Self {
         let with_facts = recordings.into_iter().map(|recording| {
             let facts = recording.facts();
             (recording, facts)

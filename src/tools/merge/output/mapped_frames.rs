@@ -54,11 +54,7 @@ impl MappedFrame {
     }
 
     /// Returns a position in the source.
-    pub fn position(
-        &self,
-        recorded: SourcePosition,
-        frames: &mut MappedFrames,
-    ) -> SourcePosition {
+    pub fn position(&self, recorded: SourcePosition, frames: &mut MappedFrames) -> SourcePosition {
         let Some(original) = &self.original else { return recorded };
         let find = || frames.originals.position(&self.recorded, original, recorded);
         *self.positions.borrow_mut().entry(recorded).or_insert_with(find)

@@ -13,8 +13,7 @@ pub struct OutputSlice {
 
 impl OutputSlice {
     /// All times.
-    pub const EVERYTHING: Self =
-        Self { from_us: i64::MIN, to_us: i64::MAX, has_zero: false };
+    pub const EVERYTHING: Self = Self { from_us: i64::MIN, to_us: i64::MAX, has_zero: false };
 
     /// Returns whether all times are in the slice.
     pub fn is_everything(&self) -> bool {

@@ -10,15 +10,15 @@ use napi_derive::napi;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use cpu_prof_tools::border::selection::JsSelection;
-use cpu_prof_tools::border::work::{Work, error_for_user, json, paths};
 use crate::tables::tables::lake_tables as write_tables;
-use cpu_prof_tools::read::selection::Selection;
 use cpu_prof_core::base::settings::length;
 use cpu_prof_remote::lake::handle::Lake;
 use cpu_prof_remote::lake::wait::wait_for;
 use cpu_prof_remote::store::TIME_VARIABLE;
 use cpu_prof_remote::store::failure::LakeError;
+use cpu_prof_tools::border::selection::JsSelection;
+use cpu_prof_tools::border::work::{Work, error_for_user, json, paths};
+use cpu_prof_tools::read::selection::Selection;
 
 /// Reads the address of a lake, `variables` are those of an object store: `AWS_…`. Nothing is opened.
 #[napi(js_name = "cpuProfLakeOpen", catch_unwind)]

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use super::names::ProfileNames;
 use super::reader::{PushReader, PushStep, WindowBegin, WindowOptions};
-use cpu_prof_tools::read::selection::Selection;
 use cpu_prof_remote::push::environment::PushEnvironment;
 use cpu_prof_remote::push::options::PushOptions;
 use cpu_prof_remote::push::sender::Sender;
+use cpu_prof_tools::read::selection::Selection;
 
 /// The least time between two messages about what is not sent.
 const TOLD_AGAIN: Duration = Duration::from_secs(3600);

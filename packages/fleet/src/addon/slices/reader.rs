@@ -8,14 +8,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::names::ProfileNames;
 use super::payload::{EncodedProfile, encode};
-use cpu_prof_tools::follow::follower::{Follower, Look, LookTime};
-use cpu_prof_tools::read::load::Loaded;
-use cpu_prof_tools::read::load_error::LoadError;
-use cpu_prof_tools::read::selection::Selection;
 use cpu_prof_core::files::input::Failed;
 use cpu_prof_core::profile::read_scope::ReadScope;
 use cpu_prof_remote::push::options::ServerKind;
 use cpu_prof_session::model::{Clock, Process, Session};
+use cpu_prof_tools::follow::follower::{Follower, Look, LookTime};
+use cpu_prof_tools::read::load::Loaded;
+use cpu_prof_tools::read::load_error::LoadError;
+use cpu_prof_tools::read::selection::Selection;
 
 /// Time that a recording has to write its last samples after the end of a window, microseconds.
 const SETTLE_US: i64 = 2_000_000;

@@ -7,13 +7,13 @@ use flate2::read::GzDecoder;
 use super::names::ProfileNames;
 use super::payload::EncodedProfile;
 use super::reader::{PushReader, PushStep, WindowBegin, WindowOptions};
-use cpu_prof_tools::read::filter::{Filter, StackFilter};
-use cpu_prof_tools::read::label_filter::LabelFilter;
-use cpu_prof_tools::read::selection::Selection;
 use cpu_prof_core::profile::read_scope::ReadScope;
 use cpu_prof_core::testing::traces::{MAIN, MERGED, WORKER};
 use cpu_prof_remote::push::options::ServerKind;
 use cpu_prof_session::formats::pprof::read::read_bytes;
+use cpu_prof_tools::read::filter::{Filter, StackFilter};
+use cpu_prof_tools::read::label_filter::LabelFilter;
+use cpu_prof_tools::read::selection::Selection;
 
 fn options(window_ms: i64, follows: bool) -> WindowOptions {
     let begin = if follows { WindowBegin::Now } else { WindowBegin::Ended };

@@ -1,9 +1,9 @@
 //! The work of a run by package, owner and label: what cannot be summed up from functions.
 
+use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_tools::analysis::frame_index::FrameIndex;
 use cpu_prof_tools::analysis::label_costs::LabelBy;
 use cpu_prof_tools::analysis::session_costs::SessionCosts;
-use cpu_prof_core::base::cold_sort::ColdSort;
 
 /// A row.
 #[derive(Debug, PartialEq, Eq)]

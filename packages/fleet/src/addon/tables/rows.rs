@@ -7,11 +7,11 @@ use super::file_identity::file_identity;
 use super::groups::Group;
 use super::output::column::{LakeColumn, long, text};
 use super::output::lake_file::{LakeFile, MAX_ROWS, TableError};
+use cpu_prof_core::base::cold_sort::ColdSort;
+use cpu_prof_session::model::{Process, Session, Thread};
 use cpu_prof_tools::analysis::frame_index::{FrameIndex, FrameKind, SourceFunction};
 use cpu_prof_tools::analysis::json::{ReportCost, ReportTimes};
 use cpu_prof_tools::analysis::process::cpu::counted_us;
-use cpu_prof_core::base::cold_sort::ColdSort;
-use cpu_prof_session::model::{Process, Session, Thread};
 
 /// A function with its costs.
 #[derive(Debug, Clone, Copy)]

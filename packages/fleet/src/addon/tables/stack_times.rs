@@ -7,13 +7,13 @@ use rustc_hash::FxHashMap;
 use super::output::column::{IntLists, LakeColumn, long};
 use super::output::lake_file::{LakeFile, MAX_ROWS, TableError, WholeTable};
 use super::output::schema::{STACK_TIMES, STACKS};
-use cpu_prof_tools::analysis::frame_index::FrameIndex;
-use cpu_prof_tools::analysis::path_tree::{KnownPaths, PathTree};
-use cpu_prof_tools::analysis::samples::{SamplePart, each_part};
 use cpu_prof_core::base::cold_sort::ColdSort;
 use cpu_prof_core::base::numbering::FxIndexSet;
 use cpu_prof_session::model::Thread;
 use cpu_prof_session::model::thread_profile::ThreadProfile;
+use cpu_prof_tools::analysis::frame_index::FrameIndex;
+use cpu_prof_tools::analysis::path_tree::{KnownPaths, PathTree};
+use cpu_prof_tools::analysis::samples::{SamplePart, each_part};
 
 /// Length of a bucket, microseconds.
 const SECOND_US: i64 = 1_000_000;

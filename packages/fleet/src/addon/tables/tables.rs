@@ -16,19 +16,19 @@ use super::run_id::{hex, run_id};
 use super::run_start::RunStart;
 use super::stack_times::StackTimes;
 use super::tables_error::LakeTablesError;
-use cpu_prof_tools::read::load::Loaded;
-use cpu_prof_tools::read::selection::Selection;
-use cpu_prof_tools::analysis::frame_index::FrameIndex;
-use cpu_prof_tools::analysis::json::ms;
-use cpu_prof_tools::analysis::process::session_view::SessionView;
-use cpu_prof_tools::analysis::process::times::{sum_of_times, thread_times};
-use cpu_prof_tools::analysis::session_costs::SessionCosts;
 use cpu_prof_core::base::system;
 use cpu_prof_core::files::atomic::keep;
 use cpu_prof_core::files::input::{Failed, lossy_list};
 use cpu_prof_core::profile::read_scope::ReadScope;
 use cpu_prof_session::model::thread_profile::ThreadProfile;
 use cpu_prof_session::model::{Clock, Process, Session};
+use cpu_prof_tools::analysis::frame_index::FrameIndex;
+use cpu_prof_tools::analysis::json::ms;
+use cpu_prof_tools::analysis::process::session_view::SessionView;
+use cpu_prof_tools::analysis::process::times::{sum_of_times, thread_times};
+use cpu_prof_tools::analysis::session_costs::SessionCosts;
+use cpu_prof_tools::read::load::Loaded;
+use cpu_prof_tools::read::selection::Selection;
 
 /// What the tables need: times and samples with their lines, and not what happened beside them.
 const SCOPE: ReadScope = ReadScope { samples: true, ..ReadScope::LINES };

@@ -10,13 +10,13 @@ use tempfile::TempDir;
 
 use super::facts::GivenFacts;
 use super::tables::{LakeTables, write_tables};
-use cpu_prof_tools::read::load::Loaded;
 use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::position::SourcePosition;
 use cpu_prof_core::profile::read_scope::ReadScope;
 use cpu_prof_session::model::builder::ProfileBuilder;
 use cpu_prof_session::model::thread_profile::ThreadProfile;
 use cpu_prof_session::model::{Clock, Identity, Process, Session, Thread};
+use cpu_prof_tools::read::load::Loaded;
 
 const SECOND: i64 = 1_000_000;
 /// Start of all recordings.

@@ -16,13 +16,13 @@ use std::{io, mem};
 
 pub use self::threads::{thread_cpu_us, thread_id, thread_ids, thread_name};
 use super::listed_process::ListedProcess;
+pub(super) use super::posix::children_cpu_us;
 pub use super::posix::end::{end_now, next_turn};
 pub(crate) use super::posix::is_stderr_writable;
 pub use super::posix::{
     SAMPLING_SIGNAL, exported, files, is_process_alive, parent_id, pass_on, process_cpu_us, socket,
     user, utc_offset_s, with_signals_blocked,
 };
-pub(super) use super::posix::{children_cpu_us, own_library};
 use super::posix::{clock_us, has_two_users};
 
 /// Returns the time on the clock of V8 and Node, microseconds.

@@ -26,6 +26,7 @@ use mach2::traps::mach_task_self;
 pub use self::clocks::{node_clock_lead_us, now_us, v8_clock_step_us};
 use self::kernel::{proc_info, process_info, start_ms, sysctl};
 pub use self::processes::processes;
+pub(super) use super::posix::children_cpu_us;
 pub use super::posix::end::{end_now, next_turn};
 use super::posix::exit_action::exit_handler;
 use super::posix::has_two_users;
@@ -34,7 +35,6 @@ pub use super::posix::{
     SAMPLING_SIGNAL, exported, files, is_process_alive, parent_id, pass_on, process_cpu_us, socket,
     user, utc_offset_s, with_signals_blocked,
 };
-pub(super) use super::posix::{children_cpu_us, own_library};
 
 /// Returns whether this process runs with rights that its user does not have, as a program with the setuid
 /// bit does.

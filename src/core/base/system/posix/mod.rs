@@ -8,9 +8,7 @@ pub(super) mod exit_action;
 pub mod files;
 pub mod socket;
 
-use std::ffi::{CStr, OsStr, c_int, c_void};
-use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::ffi::{CStr, c_int, c_void};
 use std::{mem, ptr};
 
 /// The signal by which V8 samples a thread.
@@ -128,16 +126,4 @@ pub fn exported(name: &CStr) -> Option<*mut c_void> {
     // here.
     let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     (!address.is_null()).then_some(address)
-}
-
-/// Returns the file of the library that this code is in.
-pub(super) fn own_library() -> Option<PathBuf> {
-    let of_this = own_library as *const c_void;
-    // SAFETY: may be called on any thread. All zeros are a valid struct of pointers, which the call fills.
-    // This library stays, and so does its name.
-    unsafe {
-        let mut info: libc::Dl_info = mem::zeroed();
-        let is_found = libc::dladdr(of_this, &mut info) != 0 && !info.dli_fname.is_null();
-        is_found.then(|| OsStr::from_bytes(CStr::from_ptr(info.dli_fname).to_bytes()).into())
-    }
 }

@@ -10,15 +10,9 @@ mod processes;
 pub mod socket;
 mod thread;
 
-use std::ffi::{CStr, OsString, c_int, c_void};
-use std::os::windows::ffi::OsStringExt;
-use std::path::PathBuf;
-use std::ptr;
+use std::ffi::{CStr, c_int, c_void};
 
-use windows_sys::Win32::System::LibraryLoader::{
-    GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS, GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
-    GetModuleFileNameW, GetModuleHandleExW, GetModuleHandleW, GetProcAddress,
-};
+use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleW, GetProcAddress};
 use windows_sys::w;
 
 pub use self::clock::{node_clock_lead_us, now_us, v8_clock_step_us};
@@ -88,23 +82,3 @@ pub fn end_now(_: c_int) {}
 
 /// Does nothing: the heap of Windows gives pages back by itself.
 pub fn trim_heap() {}
-
-/// Returns the file of the library that this code is in.
-pub(super) fn own_library() -> Option<PathBuf> {
-    /// The longest path of Windows, characters.
-    const LONGEST: usize = 1 << 15;
-    let of_this = own_library as *const u16;
-    let flags =
-        GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT;
-    let mut name = vec![0_u16; LONGEST];
-    // SAFETY: may be called on any thread. With the first flag, the name is an address, and this library
-    // stays. The second call writes so many characters at most.
-    let length = unsafe {
-        let mut module = ptr::null_mut();
-        if GetModuleHandleExW(flags, of_this, &mut module) == 0 {
-            return None;
-        }
-        GetModuleFileNameW(module, name.as_mut_ptr(), LONGEST as u32) as usize
-    };
-    (1..LONGEST).contains(&length).then(|| OsString::from_wide(&name[..length]).into())
-}

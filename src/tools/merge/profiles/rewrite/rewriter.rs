@@ -93,11 +93,7 @@ impl ProfileRewriter {
     }
 
     /// Begins a recording, which starts after the one before.
-    pub fn begin(
-        &mut self,
-        start_us: i64,
-        trace: &mut OutputTrace,
-    ) -> Result<(), MergeError> {
+    pub fn begin(&mut self, start_us: i64, trace: &mut OutputTrace) -> Result<(), MergeError> {
         self.tree.begin();
         self.announced.clear();
         if !mem::replace(&mut self.is_first, false) {
@@ -171,11 +167,7 @@ impl ProfileRewriter {
     }
 
     /// Adds a `ProfileChunk`. Returns whether the event can be read.
-    pub fn chunk(
-        &mut self,
-        event: &[u8],
-        trace: &mut OutputTrace,
-    ) -> Result<bool, MergeError> {
+    pub fn chunk(&mut self, event: &[u8], trace: &mut OutputTrace) -> Result<bool, MergeError> {
         let Ok((ts, chunk)) = ChunkJson::from_event(event) else { return Ok(false) };
         if self.is_first {
             // Without a Profile event, a chunk is known to end about when it was written.
@@ -253,11 +245,7 @@ impl ProfileRewriter {
     }
 
     /// Writes the samples until a time, before an event of this time is written.
-    pub fn write_until(
-        &mut self,
-        ts: i64,
-        trace: &mut OutputTrace,
-    ) -> Result<(), MergeError> {
+    pub fn write_until(&mut self, ts: i64, trace: &mut OutputTrace) -> Result<(), MergeError> {
         self.extend_to(ts);
         if let Some(thinner) = &mut self.thinner {
             thinner.end_at(ts.max(self.time.last_us()), &mut self.ready);

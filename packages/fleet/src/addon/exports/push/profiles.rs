@@ -10,15 +10,15 @@ use napi::bindgen_prelude::*;
 use napi_derive::napi;
 use serde::{Deserialize, Serialize};
 
-use cpu_prof_tools::border::selection::JsSelection;
-use cpu_prof_tools::border::work::{WorkError, error_for_user};
 use crate::slices::names::ProfileNames;
 use crate::slices::payload::EncodedProfile;
 use crate::slices::reader::{PushReader, PushStep, WindowBegin, WindowOptions};
-use cpu_prof_tools::read::selection::Selection;
 use cpu_prof_core::files::input::Failed;
 use cpu_prof_remote::push::environment::PushEnvironment;
 use cpu_prof_remote::push::options::ServerKind;
+use cpu_prof_tools::border::selection::JsSelection;
+use cpu_prof_tools::border::work::{WorkError, error_for_user};
+use cpu_prof_tools::read::selection::Selection;
 
 /// A profile for a server.
 #[napi(object)]

@@ -9,11 +9,11 @@ use std::time::Duration;
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
-use cpu_prof_tools::border::work::{Work, error_for_user, json};
 use cpu_prof_remote::push::environment::{ADDRESS, PushEnvironment};
 use cpu_prof_remote::push::options::PushOptions;
 use cpu_prof_remote::push::query::PushMeta;
 use cpu_prof_remote::push::sender::Sender;
+use cpu_prof_tools::border::work::{Work, error_for_user, json};
 
 /// Opens a sender, which has a thread until it is finished or dropped. Takes `PushOptions`, which take
 /// precedence over the variables of the environment, as the address does.
