@@ -4,13 +4,13 @@
 
 const { createRequire } = require('node:module')
 const path = require('node:path')
-const { VERSION } = require('./preload.js')
+const { name: MAIN, version: VERSION } = require('../package.json')
 
 /** What each package adds, by its short name. @type {Record<string, any>} */
 const hooks = { __proto__: null }
 
 /** Returns the name of a package. @param {string} name its short name */
-const nameOf = (name) => `@org/cpu-prof-${name}`
+const nameOf = (name) => `${MAIN}-${name}`
 
 /** Adds a package that has been found already. @param {string} name its short name @param {any} hook */
 function provide(name, hook) {
@@ -41,7 +41,7 @@ function search(name) {
   throw new WrongUsage(
     other === undefined
       ? `the package ${name} is not installed; ${remedy(name)}`
-      : `the package ${name} is ${other}, and @org/cpu-prof is ${VERSION}; ${remedy(name)}`,
+      : `the package ${name} is ${other}, and ${MAIN} is ${VERSION}; ${remedy(name)}`,
   )
 }
 

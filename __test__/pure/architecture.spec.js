@@ -6,6 +6,7 @@ const path = require('node:path')
 const test = require('node:test')
 const ts = require('typescript')
 const { files } = require('../../package.json')
+const { OTHERS } = require('../../scripts/npm/manifests.js')
 const { PACKAGE } = require('../helpers/files.js')
 
 // The rules of ARCHITECTURE.md for the JavaScript that ships.
@@ -19,6 +20,8 @@ const PAGE_MAY_REQUIRE = ['cli/terminal/path-text.js', 'cli/terminal/units.js']
 const COMMANDS = 'cli/commands'
 const COMMANDS_MAY_LOAD = ['cli/options.js', 'lib/packages.js', 'lib/settings.js']
 const PARSER = 'commander'
+/** What another package may require of the main one. */
+const ENTRIES_OF_MAIN = ['@org/cpu-prof', '@org/cpu-prof/own-packages']
 /** What depends on the system, of all that the command line runs. */
 const SYSTEM = 'cli/system'
 /** The paths that the rules name. */
@@ -46,6 +49,7 @@ function problemsIn(sources) {
     ...heavyPreload(graph),
     ...heavyCommands(graph),
     ...outOfBrowser(graph),
+    ...outOfPackage(graph),
     ...scripts.flatMap(([file, source]) => wrongForm(file, source)),
     ...scripts.flatMap(([file, source]) => scatteredSystem(file, source)),
     ...fullFolders(files),
@@ -145,6 +149,24 @@ function outOfBrowser(graph) {
   )
 }
 
+/** Finds what another package requires and has not of its own, by its entries of the main one, or as a dependency. @param {Graph} graph */
+function outOfPackage(graph) {
+  return [...graph].flatMap(([file, requires]) => {
+    const [, folder] = /^(packages\/[^/]+)\//.exec(file) ?? []
+    if (folder === undefined) return []
+    const { dependencies } = OTHERS.find((each) => each.folder === folder)?.manifest ?? {}
+    const isDependency = (/** @type {string} */ target) =>
+      Object.keys(dependencies ?? {}).some(
+        (name) =>
+          !ENTRIES_OF_MAIN.includes(name) && (target === name || target.startsWith(`${name}/`)),
+      )
+    return requires
+      .filter(({ target }) => !target.startsWith(`${folder}/`) && !target.startsWith('node:'))
+      .filter(({ target }) => !ENTRIES_OF_MAIN.includes(target) && !isDependency(target))
+      .map(({ target }) => `${file} requires ${target}`)
+  })
+}
+
 /** @param {string} file @param {string} source */
 function wrongForm(file, source) {
   const lines = source.trimEnd().split('\n')
@@ -161,7 +183,7 @@ function wrongForm(file, source) {
 
 /** Finds what depends on the system outside of its room. @param {string} file @param {string} source */
 function scatteredSystem(file, source) {
-  const isFree = !file.startsWith('cli/') || file.startsWith(`${SYSTEM}/`)
+  const isFree = !/^(cli|packages)\//.test(file) || file.startsWith(`${SYSTEM}/`)
   return isFree || !/process\.platform|os\.platform\(/.test(source)
     ? []
     : [`${file} asks for the system; ${SYSTEM} tells`]
@@ -214,7 +236,12 @@ function targetOf(file, { expression, arguments: [argument] }) {
 
 /** Returns the JavaScript that ships and the files beside it, by path. */
 function shippedSources() {
-  const files = FOLDERS.flatMap((folder) => filesIn(folder)).concat(ENTRIES)
+  const ofOthers = OTHERS.flatMap(({ folder, manifest: { files } }) =>
+    files.flatMap((/** @type {string} */ name) =>
+      name.endsWith('.js') ? `${folder}/${name}` : filesIn(`${folder}/${name}`),
+    ),
+  )
+  const files = FOLDERS.flatMap((folder) => filesIn(folder)).concat(ENTRIES, ofOthers)
   return Object.fromEntries(
     files.map((file) => [file, fs.readFileSync(path.join(PACKAGE, file), 'utf8')]),
   )
@@ -336,6 +363,19 @@ for (const [
     [
       'a rule names cli/page, which does not exist',
       'a rule names cli/terminal/units.js, which does not exist',
+    ],
+  ],
+  [
+    'a package that requires more than the entries of the main one',
+    {
+      'packages/mcp/a.js':
+        "require('./b.js')\nrequire('zod')\nrequire('@org/cpu-prof/own-packages').a\nrequire('../../lib/a.js')\n",
+      'packages/mcp/b.js': "require('@duckdb/node-api')\nrequire('@org/cpu-prof/lib/a.js')\n",
+    },
+    [
+      'packages/mcp/a.js requires lib/a.js',
+      'packages/mcp/b.js requires @duckdb/node-api',
+      'packages/mcp/b.js requires @org/cpu-prof/lib/a.js',
     ],
   ],
   [

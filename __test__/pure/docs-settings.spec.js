@@ -103,7 +103,7 @@ function wrongVariables(pages, known) {
 
 /** Returns the variables that the source names, without its tests. */
 function variablesOfSource() {
-  const { stdout } = spawnSync('git', ['ls-files', 'src/*.rs', 'lib', 'cli'], {
+  const { stdout } = spawnSync('git', ['ls-files', 'src/*.rs', 'lib', 'cli', 'packages/*.js'], {
     ...{ cwd: PACKAGE, encoding: 'utf8' },
   })
   const files = stdout.split('\n').filter((file) => file !== '' && !/\/tests?(\.rs$|\/)/.test(file))

@@ -41,10 +41,10 @@ function scattered(product, files) {
   })
 }
 
-const SPECS = read(['__test__'], /(\.spec|\/helpers\/[^/]+)\.js$/)
+const SPECS = read(['__test__', 'packages'], /(^|\/)__test__(\/.*)?(\.spec|\/helpers\/[^/]+)\.js$/)
 
 test('a message stands in one spec, and what several specs look for in a helper', () => {
-  const product = read(['bin', 'cli', 'lib', 'src'], /\.(js|rs)$/)
+  const product = read(['bin', 'cli', 'lib', 'packages', 'src'], /^(?!.*__test__).*\.(js|rs)$/)
   assert.deepEqual(scattered(product, SPECS), [])
 })
 

@@ -41,7 +41,7 @@ test('the package has the functions that the types declare, and the documentatio
 })
 
 test('JavaScript calls the functions that the addons have', () => {
-  const { stdout } = spawnSync('git', ['ls-files', 'lib', 'cli', 'bench'], {
+  const { stdout } = spawnSync('git', ['ls-files', 'lib', 'cli', 'packages', 'bench'], {
     cwd: PACKAGE,
     encoding: 'utf8',
   })

@@ -17,7 +17,7 @@ function lakeOf(given) {
     loadHook('fleet')
   } catch (error) {
     if (given !== undefined) throw error
-    printError(error, { before: 'not added to the lake: ' })
+    printError(error, { before: 'the lake of the environment gets no run: ' })
     return undefined
   }
   return loadHook('fleet').lakeOf(given)

@@ -47,11 +47,11 @@ const DATE_IN_PATH = String.raw`[/\\]date=([^/\\]*)[/\\][^/\\]*$`
 /** Returns DuckDB. Throws an error for the user where it has no binary for this system. @returns {typeof import('@duckdb/node-api')} */
 function loadDuckdb() {
   try {
-    return require(NAME)
+    return require('@duckdb/node-api')
   } catch (error) {
     const command = commandOf(findProject(__dirname).manager, manifest)
     throw new Error(
-      `${NAME} cannot be loaded (${firstLine(error)}): it has no binary for this system, or the install ` +
+      `${NAME} cannot be loaded (${firstLine(error)}): it supports other systems only, or the install ` +
         `left optional packages out; run: ${command}`,
     )
   }
