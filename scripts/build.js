@@ -1,6 +1,6 @@
 'use strict'
 
-// Builds the addons, and copies them to where lib/addon.js looks for them. `node scripts/build.js` makes the
+// Builds the addons, and copies them to where the packages look for them. `node scripts/build.js` makes the
 // build for tests, which takes seconds after a change, is slower, and cannot be packed. `--published` makes
 // the one that is published, for this machine, and `--target linux-arm64-gnu` as the package of a target has
 // it. `--triple x86_64-pc-windows-gnu` gives Rust another name of the target, for tests.
@@ -44,9 +44,9 @@ function build({ target, triple, cargo = [], env = {} }) {
   const built = {}
   for (const line of stdout.split('\n').filter((line) => line.startsWith('{'))) {
     const { target: made, filenames } = JSON.parse(line)
-    const addon = ADDONS.find((name) => made?.name === name.replaceAll('-', '_'))
+    const addon = ADDONS.find(({ library }) => made?.name === library)
     const library = filenames?.find((/** @type {string} */ file) => /\.(so|dylib|dll)$/.test(file))
-    if (addon && library) built[addon] = library
+    if (addon && library) built[addon.name] = library
   }
   return built
 }
@@ -71,13 +71,13 @@ function commandFor(name, otherTriple) {
 }
 
 /**
- * Copies built addons to the root, unless the same are there. Returns those that were copied.
+ * Copies built addons to the folders of their packages, unless the same are there. Returns those that were copied.
  * @param {Record<string, string>} built @param {string} target
  */
 function install(built, target) {
   return ADDONS.filter((addon) => {
-    const file = path.join(ROOT, fileName(addon, target))
-    const bytes = fs.readFileSync(built[addon])
+    const file = path.join(ROOT, addon.folder, fileName(addon.name, target))
+    const bytes = fs.readFileSync(built[addon.name])
     if (fs.existsSync(file) && fs.readFileSync(file).equals(bytes)) return false
     // A process that has loaded the old file keeps the file.
     fs.rmSync(file, { force: true })
@@ -102,7 +102,7 @@ function main() {
     : 'for tests (npm run build -- --published for use)'
   for (const addon of ADDONS) {
     console.log(
-      `${fileName(addon, name)}: ${copied.includes(addon) ? 'built' : 'unchanged'}, ${kind}`,
+      `${fileName(addon.name, name)}: ${copied.includes(addon) ? 'built' : 'unchanged'}, ${kind}`,
     )
   }
   if (target === undefined) return

@@ -1,7 +1,7 @@
 'use strict'
 
 // Checks built addons: `node scripts/inspect.js <target…>` looks at their format, at their size, and at
-// what they need from the system that loads them. `--dir <folder>` has them elsewhere than in the root.
+// what they need from the system that loads them. `--dir <folder>` has all of them, instead of the folders of their packages.
 //
 // The three formats are read by small readers of our own: no maintained npm package reads all three, and
 // the usual tools (readelf, otool, dumpbin) are each on one system only.
@@ -17,11 +17,7 @@ const { ADDONS, fileName, targetOf } = require('./targets.js')
 
 /** @typedef {import('./targets.js').Target} Target */
 
-/** The most bytes of each addon: what users download, and what a process maps. @type {Record<string, number>} */
-const MOST_BYTES = {
-  'cpu-prof': 4_500_000,
-  'cpu-prof-tools': 11_600_000,
-}
+const ROOT = path.join(__dirname, '..')
 
 /** What an addon has in it that was built as it is published: `BUILD` of src/core/base/build_kind.rs. */
 const PUBLISHED = 'cpu-prof-build:published'
@@ -45,7 +41,7 @@ const OF_NODE = /^_?(napi|node_api|uv)_/
  * @param {number} [most] bytes @param {Needs} [needs] what was read of it
  * @returns {string[]}
  */
-function problemsOf(bytes, target, most = MOST_BYTES[ADDONS[0]], needs = needsOf(bytes, target)) {
+function problemsOf(bytes, target, most = ADDONS[0].mostBytes, needs = needsOf(bytes, target)) {
   const problems = []
   if (bytes.length > most) {
     problems.push(`it has ${megabytes(bytes.length)}, more than ${megabytes(most)}`)
@@ -134,21 +130,23 @@ function compareVersions(a, b) {
 const megabytes = (bytes) => `${(bytes / 1e6).toFixed(2)} MB`
 
 /**
- * Checks the addons of a target. Returns a line about each, and a line for each problem.
- * @param {string} name of the target @param {string} [dir]
+ * Checks addons of a target. Returns a line about each, and a line for each problem.
+ * @param {string} name of the target @param {string} [dir] the folder that has all of them; default: of each the
+ *   folder of its package
+ * @param {import('./targets.js').Addon[]} [addons]
  */
-function inspect(name, dir = path.join(__dirname, '..')) {
+function inspect(name, dir, addons = ADDONS) {
   const target = targetOf(name)
   /** @type {string[]} */
   const report = []
   /** @type {string[]} */
   const problems = []
-  for (const addon of ADDONS) {
-    const file = fileName(addon, name)
+  for (const addon of addons) {
+    const file = fileName(addon.name, name)
     try {
-      const bytes = fs.readFileSync(path.join(dir, file))
+      const bytes = fs.readFileSync(path.join(dir ?? path.join(ROOT, addon.folder), file))
       const needs = needsOf(bytes, target)
-      const found = problemsOf(bytes, target, MOST_BYTES[addon], needs)
+      const found = problemsOf(bytes, target, addon.mostBytes, needs)
       if (!bytes.includes(PUBLISHED))
         found.unshift('it is a build for tests (or of another program)')
       problems.push(...found.map((problem) => `${file}: ${problem}`))
@@ -174,4 +172,4 @@ function main() {
 
 if (require.main === module) main()
 
-module.exports = { MOST_BYTES, inspect, problemsOf }
+module.exports = { inspect, problemsOf }

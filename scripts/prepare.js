@@ -9,6 +9,7 @@ try {
   const { load, loadTools } = require('../lib/addon.js')
   load()
   loadTools()
+  require('../packages/fleet/addon.js').loadFleet()
 } catch {
   const cargo = spawnSync('cargo', ['--version'])
   if (cargo.error) {

@@ -1,8 +1,8 @@
 'use strict'
 
 // Publishes what scripts/npm-package.js has put into `dist/`: `node scripts/release.js`, in the workflow of a
-// tag. The packages of the targets go first. The main package, which names them, goes last, and only when the
-// registry has all of them. A second run goes on where the first one stopped.
+// tag. The packages of the targets go first, then the main package, then those that need it: each only when the
+// registry has all that it names. A second run goes on where the first one stopped.
 //
 // `--dry-run` checks and packs everything, and publishes nothing. `--tag v1.2.3` names the tag where no
 // workflow does.
@@ -12,14 +12,21 @@ const path = require('node:path')
 const { parseArgs } = require('node:util')
 const { inspect } = require('./inspect.js')
 const { folderOf } = require('./npm-package.js')
+const { OTHERS } = require('./npm/manifests.js')
 const { npm } = require('./npm/npm.js')
-const { TARGETS, packageName } = require('./targets.js')
+const { TARGETS, packagesOf } = require('./targets.js')
 
 const ROOT = path.join(__dirname, '..')
 const MAIN = '@org/cpu-prof'
+/** The names of the packages in the order in which they are published: each step needs those before it. */
+const STEPS = [
+  Object.keys(TARGETS).flatMap((target) => packagesOf(target).map(({ name }) => name)),
+  [MAIN],
+  OTHERS.map(({ manifest }) => manifest.name),
+]
 /**
  * What specs replace: how often and after how long, in milliseconds, the registry is asked for the packages
- * of the targets, and what looks at the addons.
+ * of a step, and what looks at the addons.
  */
 const MEANS = { times: 20, ms: 6000, inspect }
 
@@ -55,8 +62,7 @@ function problemsOf({ root, dist, tag, repository, isDry }, means = MEANS) {
 
 /** @param {string} dist @returns {Manifests} */
 function manifestsIn(dist) {
-  const names = [...Object.keys(TARGETS).map(packageName), MAIN]
-  const files = names.map((name) => path.join(dist, folderOf(name), 'package.json'))
+  const files = STEPS.flat().map((name) => path.join(dist, folderOf(name), 'package.json'))
   const staged = files.filter((file) => fs.existsSync(file)).map(readJson)
   return new Map(staged.map((manifest) => [manifest.name, manifest]))
 }
@@ -86,21 +92,32 @@ function missingEntry(root, version) {
 }
 
 /**
- * Finds packages that are missing, that the main package does not ask for, or whose addons are wrong.
+ * Finds packages that are missing, that do not ask for each other in this version, or whose addons are wrong.
  * @param {string} dist @param {string} version @param {Manifests} manifests
  * @param {Pick<typeof MEANS, 'inspect'>} means
  */
 function missingPackages(dist, version, manifests, means) {
-  const main = manifests.get(MAIN)
-  if (main === undefined) return [`${MAIN} is not in ${dist}: run node scripts/npm-package.js`]
-  const needed = main.optionalDependencies ?? {}
-  return Object.keys(TARGETS).flatMap((target) => {
-    const name = packageName(target)
-    if (!manifests.has(name)) return [`${name} is not in ${dist}: its addons were not built`]
-    const asked =
-      needed[name] === version ? [] : [`${MAIN} asks for ${name} ${needed[name] ?? 'not at all'}`]
-    return [...asked, ...means.inspect(target, path.join(dist, folderOf(name))).problems]
-  })
+  for (const name of STEPS.flat().filter((name) => !STEPS[0].includes(name))) {
+    if (!manifests.has(name)) return [`${name} is not in ${dist}: run node scripts/npm-package.js`]
+  }
+  /** @param {string} asking @param {'dependencies' | 'optionalDependencies' | 'peerDependencies'} field @param {string} name */
+  const asks = (asking, field, name) => {
+    const asked = manifests.get(asking)[field]?.[name] ?? 'not at all'
+    return asked === version ? [] : [`${asking} asks for ${name} ${asked}`]
+  }
+  const ofOthers = OTHERS.flatMap(({ manifest: { name } }) => [
+    ...asks(MAIN, 'peerDependencies', name),
+    ...asks(name, 'dependencies', MAIN),
+  ])
+  const ofTargets = Object.keys(TARGETS).flatMap((target) =>
+    packagesOf(target).flatMap(({ name, folder, addons }) => {
+      if (!manifests.has(name)) return [`${name} is not in ${dist}: its addons were not built`]
+      const owner = OTHERS.find((each) => each.folder === folder)?.manifest.name ?? MAIN
+      const { problems } = means.inspect(target, path.join(dist, folderOf(name)), addons)
+      return [...asks(owner, 'optionalDependencies', name), ...problems]
+    }),
+  )
+  return [...ofTargets, ...ofOthers]
 }
 
 /**
@@ -161,10 +178,10 @@ function release(release, means = MEANS) {
   const problems = problemsOf(release, means)
   if (problems.length > 0) throw new Error(`nothing is published:\n  ${problems.join('\n  ')}`)
   const { version } = readJson(path.join(release.root, 'package.json'))
-  const names = Object.keys(TARGETS).map(packageName)
-  for (const name of names) publish(name, version, release)
-  if (!release.isDry) waitFor(names, version, means)
-  publish(MAIN, version, release)
+  for (const names of STEPS) {
+    for (const name of names) publish(name, version, release)
+    if (!release.isDry) waitFor(names, version, means)
+  }
 }
 
 function main() {

@@ -59,14 +59,45 @@ const TARGETS = {
   },
 }
 
-/** The addons, by the names of their crates. */
-const ADDONS = ['cpu-prof', 'cpu-prof-tools']
+/**
+ * @typedef {object} Addon
+ * @property {string} name of its file, before the target
+ * @property {string} library Rust's name, as cargo's messages have it
+ * @property {string} folder of the package that loads it, from the root: a clone has the file there
+ * @property {string} prefix of the names of the targets' packages that have it
+ * @property {number} mostBytes what users download, and what a process maps
+ */
+
+/** Of the addons that the main package loads. */
+const OF_MAIN = { folder: '.', prefix: '@org/cpu-prof-' }
+
+/** @type {Addon[]} */
+const ADDONS = [
+  { name: 'cpu-prof', library: 'cpu_prof', mostBytes: 4_500_000, ...OF_MAIN },
+  { name: 'cpu-prof-tools', library: 'cpu_prof_tools', mostBytes: 11_600_000, ...OF_MAIN },
+]
+
+/**
+ * @typedef {object} AddonPackage a target's package with addons
+ * @property {string} name
+ * @property {string} folder of the package that loads the addons
+ * @property {Addon[]} addons
+ */
+
+/** Returns the packages of a target, those of the main package first. @param {string} target @returns {AddonPackage[]} */
+function packagesOf(target) {
+  const folders = [...new Set(ADDONS.map(({ folder }) => folder))]
+  return folders.map((folder) => {
+    const addons = ADDONS.filter((addon) => addon.folder === folder)
+    return { name: addons[0].prefix + target, folder, addons }
+  })
+}
 
 /** Returns the name of an addon's file. @param {string} addon @param {string} target */
 const fileName = (addon, target) => `${addon}.${target}.node`
 
-/** Returns a target's package. @param {string} target */
-const packageName = (target) => `@org/cpu-prof-${target}`
+/** Returns a target's package with the addons of the main package. @param {string} target */
+const packageName = (target) => OF_MAIN.prefix + target
 
 /** Returns a target of the table; throws for any other name. @param {string} name */
 function targetOf(name) {
@@ -76,4 +107,4 @@ function targetOf(name) {
   return TARGETS[name]
 }
 
-module.exports = { ADDONS, TARGETS, fileName, packageName, targetOf }
+module.exports = { ADDONS, TARGETS, fileName, packageName, packagesOf, targetOf }

@@ -8,7 +8,7 @@ const path = require('node:path')
 const { targetName } = require('../../lib/addon.js')
 const { folderOf, stage } = require('../../scripts/npm-package.js')
 const { librariesOf } = require('../../scripts/npm/npm.js')
-const { ADDONS, TARGETS, fileName, packageName } = require('../../scripts/targets.js')
+const { TARGETS, fileName, packageName, packagesOf } = require('../../scripts/targets.js')
 const { temporaryDirectory, PACKAGE } = require('./files.js')
 
 const TARGET = targetName()
@@ -28,15 +28,19 @@ function stagedPackage(name) {
 }
 
 /**
- * Makes the package of a target that was not built here: nobody can install it on this machine, but a
- * registry has it.
+ * Makes the packages of a target that was not built here: nobody can install them on this machine, but a
+ * registry has them.
  * @param {string} target @param {string} dist
  */
 function standIn(target, dist) {
-  const dir = path.join(dist, folderOf(packageName(target)))
-  if (fs.existsSync(dir)) return
-  fs.cpSync(path.join(PACKAGE, 'npm', target), dir, { recursive: true })
-  for (const addon of ADDONS) fs.writeFileSync(path.join(dir, fileName(addon, target)), 'no addon')
+  for (const { name, folder, addons } of packagesOf(target)) {
+    const dir = path.join(dist, folderOf(name))
+    if (fs.existsSync(dir)) continue
+    fs.cpSync(path.join(PACKAGE, folder, 'npm', target), dir, { recursive: true })
+    for (const addon of addons) {
+      fs.writeFileSync(path.join(dir, fileName(addon.name, target)), 'no addon')
+    }
+  }
 }
 
 /**

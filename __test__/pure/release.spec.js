@@ -8,12 +8,17 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const { folderOf } = require('../../scripts/npm-package.js')
-const { ADDONS, TARGETS, packageName } = require('../../scripts/targets.js')
+const { OTHERS } = require('../../scripts/npm/manifests.js')
+const { ADDONS, TARGETS, packagesOf } = require('../../scripts/targets.js')
 const { temporaryDirectory, PACKAGE } = require('../helpers/files.js')
 const { write } = require('../helpers/workspace.js')
 
 const MAIN = '@org/cpu-prof'
-const PLATFORMS = Object.keys(TARGETS).map(packageName)
+const PLATFORMS = Object.keys(TARGETS)
+  .flatMap((target) => packagesOf(target))
+  .map(({ name }) => name)
+/** What needs the main package. */
+const AFTER = OTHERS.map(({ manifest }) => manifest.name)
 const REPOSITORY = 'org/cpu-prof'
 /** Notes each publication. It has published what the file `published` names, a package a line. */
 const NPM = `#!${process.execPath}
@@ -57,13 +62,24 @@ function workspace(version = '1.2.3') {
   })
   fs.chmodSync(path.join(root, 'bin', 'npm'), 0o755)
   const dist = path.join(root, 'dist')
-  for (const name of PLATFORMS) {
-    write(path.join(dist, folderOf(name)), { 'package.json': { name, ...manifest } })
+  /** @param {string} name @param {object} [others] */
+  const put = (name, others) =>
+    write(path.join(dist, folderOf(name)), { 'package.json': { name, ...manifest, ...others } })
+  /** @param {string[]} names */
+  const asks = (names) => Object.fromEntries(names.map((name) => [name, version]))
+  /** @param {string} folder */
+  const targetsOf = (folder) =>
+    Object.keys(TARGETS).flatMap((target) =>
+      packagesOf(target).flatMap((each) => (each.folder === folder ? [each.name] : [])),
+    )
+  for (const name of PLATFORMS) put(name)
+  put(MAIN, { optionalDependencies: asks(targetsOf('.')), peerDependencies: asks(AFTER) })
+  for (const { folder, manifest } of OTHERS) {
+    put(manifest.name, {
+      dependencies: asks([MAIN]),
+      optionalDependencies: asks(targetsOf(folder)),
+    })
   }
-  const optionalDependencies = Object.fromEntries(PLATFORMS.map((name) => [name, version]))
-  write(path.join(dist, folderOf(MAIN)), {
-    'package.json': { name: MAIN, ...manifest, optionalDependencies },
-  })
 
   /** Releases. @param {object} [options] of release() @param {Record<string, string>} [env] */
   const release = (options = {}, env = {}) => {
@@ -92,13 +108,13 @@ function workspace(version = '1.2.3') {
 /** @param {string[]} calls */
 const namesIn = (calls) => calls.map((call) => call.split(' ', 1)[0])
 
-test('the packages of the targets are published first, the main package last, with provenance', () => {
+test('the packages of the targets are published first, and what needs the main package last, with provenance', () => {
   const { release } = workspace()
   const { status, calls, stdout, stderr } = release()
   assert.equal(status, 0, stderr)
-  assert.deepEqual(namesIn(calls), [...PLATFORMS, MAIN])
+  assert.deepEqual(namesIn(calls), [...PLATFORMS, MAIN, ...AFTER])
   for (const call of calls) assert.match(call, / publish --access public --provenance$/)
-  assert.ok(stdout.endsWith(`${MAIN} 1.2.3 is published\n`))
+  assert.ok(stdout.endsWith(`${AFTER.at(-1)} 1.2.3 is published\n`))
 })
 
 test('a second run publishes what is missing, and a third nothing', () => {
@@ -112,7 +128,7 @@ test('a second run publishes what is missing, and a third nothing', () => {
   fs.rmSync(fail)
   const second = release()
   assert.equal(second.status, 0, second.stderr)
-  assert.deepEqual(namesIn(second.calls), [...PLATFORMS.slice(3), MAIN])
+  assert.deepEqual(namesIn(second.calls), [...PLATFORMS.slice(3), MAIN, ...AFTER])
   assert.match(second.stdout, new RegExp(`^${PLATFORMS[0]} 1.2.3 is published already\n`))
   const third = release()
   assert.equal(third.status, 0, third.stderr)
@@ -144,7 +160,7 @@ test('a dry run packs all packages, also without a tag, and publishes none', () 
   const { root, release } = workspace()
   const { status, calls, stderr } = release({ isDry: true, tag: undefined })
   assert.equal(status, 0, stderr)
-  assert.deepEqual(namesIn(calls), [...PLATFORMS, MAIN])
+  assert.deepEqual(namesIn(calls), [...PLATFORMS, MAIN, ...AFTER])
   for (const call of calls) assert.match(call, / --dry-run$/)
   assert.ok(!fs.existsSync(path.join(root, 'bin', 'published')))
 })
@@ -168,7 +184,9 @@ const WRONG = [
   [
     'another version of a package',
     ({ dist }) =>
-      write(dist, { 'cpu-prof-win32-x64/package.json': { name: PLATFORMS[6], version: '1' } }),
+      write(dist, {
+        'cpu-prof-win32-x64/package.json': { name: '@org/cpu-prof-win32-x64', version: '1' },
+      }),
     /@org\/cpu-prof-win32-x64 in dist has 1\n/,
   ],
   [
@@ -185,7 +203,10 @@ const WRONG = [
     'a main package that does not name a target',
     ({ dist, root }) => {
       const { version, repository } = JSON.parse(fs.readFileSync(`${root}/package.json`, 'utf8'))
-      write(dist, { 'cpu-prof/package.json': { name: MAIN, version, repository } })
+      const peerDependencies = Object.fromEntries(AFTER.map((name) => [name, version]))
+      write(dist, {
+        'cpu-prof/package.json': { name: MAIN, version, repository, peerDependencies },
+      })
     },
     /@org\/cpu-prof asks for @org\/cpu-prof-linux-x64-gnu not at all/,
   ],
@@ -193,6 +214,18 @@ const WRONG = [
     'no main package',
     ({ dist }) => fs.rmSync(path.join(dist, 'cpu-prof'), { recursive: true }),
     /@org\/cpu-prof is not in .*: run node scripts\/npm-package\.js/,
+  ],
+  [
+    'a package that needs another main package',
+    ({ dist }) =>
+      write(dist, {
+        [`${folderOf(AFTER[0])}/package.json`]: {
+          name: AFTER[0],
+          version: '1.2.3',
+          dependencies: {},
+        },
+      }),
+    /@org\/cpu-prof-fleet asks for @org\/cpu-prof not at all/,
   ],
   [
     'another repository',
@@ -221,6 +254,6 @@ test('the addons of a package are inspected', () => {
   const { problemsOf } = require('../../scripts/release.js')
   const { root, dist } = workspace()
   const problems = problemsOf({ root, dist, tag: 'v1.2.3', isDry: false })
-  assert.equal(problems.length, ADDONS.length * PLATFORMS.length, problems.join('\n'))
+  assert.equal(problems.length, ADDONS.length * Object.keys(TARGETS).length, problems.join('\n'))
   assert.match(problems[0], /^cpu-prof\.linux-x64-gnu\.node: ENOENT/)
 })

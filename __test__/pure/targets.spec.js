@@ -9,12 +9,19 @@ const test = require('node:test')
 const { VERSION, targetName } = require('../../lib/addon.js')
 const { interpreterOf, isMusl } = require('../../lib/addon/interpreter.js')
 const { commandFor } = require('../../scripts/build.js')
-const { MOST_BYTES, inspect, problemsOf } = require('../../scripts/inspect.js')
+const { inspect, problemsOf } = require('../../scripts/inspect.js')
 const { readElf } = require('../../scripts/inspect/elf.js')
 const { readMachO } = require('../../scripts/inspect/macho.js')
 const { readPe } = require('../../scripts/inspect/pe.js')
-const { platformManifest, platformReadme } = require('../../scripts/npm/manifests.js')
-const { ADDONS, TARGETS, fileName, packageName, targetOf } = require('../../scripts/targets.js')
+const { PACKAGES, platformManifest, platformReadme } = require('../../scripts/npm/manifests.js')
+const {
+  ADDONS,
+  TARGETS,
+  fileName,
+  packageName,
+  packagesOf,
+  targetOf,
+} = require('../../scripts/targets.js')
 const { temporaryDirectory, PACKAGE } = require('../helpers/files.js')
 const { NAME, stagedPackage } = require('../helpers/packages.js')
 
@@ -33,12 +40,20 @@ const OF_WINDOWS = () => library('win32-x64/dd_pprof.node.abi115.node')
 /** @param {string} file */
 const read = (file) => fs.readFileSync(path.join(PACKAGE, file), 'utf8')
 
-test('npm/ has a package for each target, as the table says', () => {
-  assert.deepEqual(fs.readdirSync(path.join(PACKAGE, 'npm')).sort(), [...NAMES].sort())
-  for (const name of NAMES) {
-    const again = `${name} differs: node scripts/npm-package.js`
-    assert.deepEqual(JSON.parse(read(`npm/${name}/package.json`)), platformManifest(name), again)
-    assert.equal(read(`npm/${name}/README.md`), platformReadme(name), again)
+test('npm/ has a package of each target, as the table says', () => {
+  const folders = new Set(ADDONS.map(({ folder }) => folder))
+  for (const folder of folders) {
+    const found = fs.readdirSync(path.join(PACKAGE, folder, 'npm'))
+    assert.deepEqual(found.sort(), [...NAMES].sort())
+  }
+  for (const target of NAMES) {
+    for (const of of packagesOf(target)) {
+      const again = `${of.name} differs: node scripts/npm-package.js`
+      const place = path.posix.join(of.folder, 'npm', target)
+      const manifest = JSON.parse(read(`${place}/package.json`))
+      assert.deepEqual(manifest, platformManifest(target, of), again)
+      assert.equal(read(`${place}/README.md`), platformReadme(target, of), again)
+    }
   }
 })
 
@@ -92,6 +107,7 @@ test('a target has the name that Node and npm give its system', () => {
 test('the version is the same everywhere', () => {
   const { version } = require('../../package.json')
   assert.equal(VERSION, version)
+  for (const { manifest } of PACKAGES) assert.equal(manifest.version, version, manifest.name)
   assert.match(read('Cargo.toml'), new RegExp(`^version = "${version}"$`, 'm'))
 })
 
@@ -118,6 +134,18 @@ test('what is published runs nothing at an install, and asks for each target of 
     assert.equal(published.private, undefined, name)
     assert.equal(published.preferUnplugged, true, name)
     assert.equal(published.version, version, name)
+  }
+  for (const { manifest: own } of PACKAGES.slice(1)) {
+    const folder = stagedPackage(own.name)
+    const published = JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8'))
+    assert.equal(published.version, version)
+    assert.deepEqual(published.dependencies, { ...own.dependencies, [NAME]: version })
+    assert.equal(manifest.peerDependencies[own.name], version)
+    assert.equal(manifest.peerDependenciesMeta[own.name].optional, true)
+    assert.deepEqual(
+      fs.readdirSync(folder).sort(),
+      [...own.files, 'LICENSE', 'README.md', 'package.json'].sort(),
+    )
   }
   const host = packageName(targetName())
   assert.ok(fs.existsSync(path.join(stagedPackage(host), 'LICENSE')))
@@ -264,8 +292,7 @@ test('an addon has the format of its system, and a bounded size', () => {
     /it is no library of macOS on Intel/,
   )
   assert.throws(() => problemsOf(Buffer.from('text'), TARGETS['linux-x64-gnu']), /no library/)
-  assert.deepEqual(Object.keys(MOST_BYTES), ADDONS)
-  for (const most of Object.values(MOST_BYTES)) {
+  for (const { mostBytes: most } of ADDONS) {
     const padded = Buffer.concat([OF_MUSL(), Buffer.alloc(most)])
     assert.match(
       problemsOf(padded, TARGETS['linux-x64-musl'], most)[0],

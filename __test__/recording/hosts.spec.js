@@ -38,8 +38,9 @@ function install(dir) {
   for (const part of ['index.js', 'register.js', 'package.json', 'lib', 'bin', 'cli']) {
     fs.cpSync(path.join(PACKAGE, part), path.join(target, part), { recursive: true })
   }
-  for (const name of ADDONS.map((addon) => fileName(addon, targetName()))) {
-    fs.copyFileSync(path.join(PACKAGE, name), path.join(target, name))
+  for (const { name } of ADDONS.filter(({ folder }) => folder === '.')) {
+    const file = fileName(name, targetName())
+    fs.copyFileSync(path.join(PACKAGE, file), path.join(target, file))
   }
   return target
 }

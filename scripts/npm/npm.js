@@ -7,6 +7,8 @@ const fs = require('node:fs')
 const path = require('node:path')
 
 const IS_WINDOWS = process.platform === 'win32'
+/** The start of the names of our packages. */
+const OURS = '@org/cpu-prof'
 const NPM = IS_WINDOWS ? 'npm.cmd' : 'npm'
 
 /**
@@ -42,13 +44,21 @@ async function installInto(prefix, name) {
 }
 
 /**
- * Returns the folders of the libraries that a package needs, also of those that they need.
+ * Returns the folders of the libraries that a package needs, also of those that they need. Those of other systems
+ * are not there.
  * @param {string} folder of the package @param {Set<string>} [found] so far
  */
 function librariesOf(folder, found = new Set()) {
   const manifest = JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8'))
-  for (const name of Object.keys(manifest.dependencies ?? {})) {
+  const { name: own, dependencies, optionalDependencies } = manifest
+  for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
+    // Another package of ours.
+    if (own.startsWith(OURS) && name.startsWith(OURS)) continue
     const library = libraryFrom(folder, name)
+    if (library === undefined) {
+      if (optionalDependencies?.[name] !== undefined) continue
+      throw new Error(`${own} needs ${name}, which is not installed`)
+    }
     if (found.has(library)) continue
     found.add(library)
     librariesOf(library, found)
@@ -56,10 +66,11 @@ function librariesOf(folder, found = new Set()) {
   return found
 }
 
-/** Returns the folder of a library, as Node finds the library from a folder. @param {string} folder @param {string} name @returns {string} */
+/** Returns the folder of a library, as Node finds the library from a folder. @param {string} folder @param {string} name @returns {string | undefined} */
 function libraryFrom(folder, name) {
   const library = path.join(folder, 'node_modules', name)
-  return fs.existsSync(library) ? library : libraryFrom(path.dirname(folder), name)
+  if (fs.existsSync(library)) return library
+  return folder === path.dirname(folder) ? undefined : libraryFrom(path.dirname(folder), name)
 }
 
 module.exports = { npm, pack, installInto, librariesOf }

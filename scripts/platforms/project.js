@@ -8,10 +8,9 @@ const os = require('node:os')
 const path = require('node:path')
 const { folderOf, stage } = require('../npm-package.js')
 const { librariesOf, pack } = require('../npm/npm.js')
-const { packageName } = require('../targets.js')
+const { PACKAGES } = require('../npm/manifests.js')
+const { packagesOf } = require('../targets.js')
 const { ROOT } = require('./machines.js')
-
-const { name: NAME } = require('../../package.json')
 
 /**
  * Creates the project in a folder whose name has a space and letters outside of ASCII.
@@ -25,7 +24,8 @@ function createProject(target) {
     throw new Error(`${target} is not built: node scripts/build.js --target ${target}`)
   }
   const modules = path.join(dir, 'node_modules')
-  for (const name of [NAME, packageName(target)]) {
+  const names = [...PACKAGES.map(({ manifest }) => manifest), ...packagesOf(target)]
+  for (const { name } of names) {
     const folder = path.join(dist, folderOf(name))
     const to = path.join(modules, name)
     fs.mkdirSync(to, { recursive: true })
@@ -33,7 +33,8 @@ function createProject(target) {
     const place = ['--strip-components=1', '-C', path.relative(folder, to)]
     execFileSync('tar', ['-xzf', pack(folder), ...place], { cwd: folder })
   }
-  for (const library of librariesOf(ROOT)) {
+  const libraries = PACKAGES.flatMap(({ folder }) => [...librariesOf(path.join(ROOT, folder))])
+  for (const library of new Set(libraries)) {
     fs.cpSync(library, path.join(dir, path.relative(ROOT, library)), { recursive: true })
   }
   fs.cpSync(path.join(__dirname, 'program'), path.join(dir, 'program'), { recursive: true })

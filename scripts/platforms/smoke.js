@@ -1,7 +1,7 @@
 'use strict'
 
 // What a target must do, on a machine that runs it: record with both sources, keep the file of a killed
-// process, merge, report, start and stop in code, add to a lake, and leave exit codes alone.
+// process, merge, report, start and stop in code, add to a lake and ask it, serve agents, and leave exit codes alone.
 
 const assert = require('node:assert/strict')
 const { spawnSync } = require('node:child_process')
@@ -311,7 +311,7 @@ const CHECKS = {
   },
 
   'adds a run to a lake'(site) {
-    const store = site.place('node_modules/@org/cpu-prof/cli/fleet/store.js')
+    const store = site.place('node_modules/@org/cpu-prof-fleet/base/store.js')
     const args = [site.place('program/lake.js'), store, site.place(site.newFolder())]
     const { status, stdout, stderr } = site.node(args)
     assert.equal(stderr, '')
@@ -320,6 +320,36 @@ const CHECKS = {
     assert.deepEqual(outcomes, ['added', 'present'])
     assert.deepEqual(texts, TABLES)
     assert.match(told, /127\.0\.0\.1:9 cannot be reached/)
+    return undefined
+  },
+
+  'asks a lake'(site) {
+    const [dir, lake] = [site.newFolder(), site.newFolder()]
+    site.record(['code', '600'], { CPU_PROF_DIR: site.place(dir) })
+    const added = site.command(['lake', 'add', dir, '--to', lake, '--repo', 'org/app'])
+    assert.equal(added.status, 0, added.stderr)
+    const { status, stdout, stderr } = site.command(['lake', 'top', lake, '--json'])
+    // DuckDB has no binary for some systems.
+    if (status === 1 && stderr.includes('@duckdb/node-api cannot be loaded')) return stderr.trim()
+    assert.equal(status, 0, stderr)
+    assert.ok(stdout.includes(`"${PLANTED}"`), stdout)
+    return undefined
+  },
+
+  'serves agents'(site) {
+    const server = site.place('node_modules/@org/cpu-prof-mcp/bin/cpu-prof-mcp.js')
+    const { status, stdout, stderr } = site.node([
+      site.place('program/mcp.js'),
+      site.execPath,
+      server,
+    ])
+    assert.equal(stderr, '')
+    assert.equal(status, 0)
+    const { code, answers } = JSON.parse(stdout)
+    const [{ serverInfo }, { tools }, runs] = answers
+    assert.deepEqual([code, serverInfo.name], [0, 'cpu-prof'])
+    assert.ok(tools.some((/** @type {{ name: string }} */ { name }) => name === 'record'))
+    assert.ok(runs.content[0].text !== '')
     return undefined
   },
 
