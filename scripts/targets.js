@@ -74,7 +74,14 @@ const OF_MAIN = { folder: '.', prefix: '@org/cpu-prof-' }
 /** @type {Addon[]} */
 const ADDONS = [
   { name: 'cpu-prof', library: 'cpu_prof', mostBytes: 4_500_000, ...OF_MAIN },
-  { name: 'cpu-prof-tools', library: 'cpu_prof_tools', mostBytes: 11_600_000, ...OF_MAIN },
+  { name: 'cpu-prof-tools', library: 'cpu_prof_tools_addon', mostBytes: 6_500_000, ...OF_MAIN },
+  {
+    name: 'cpu-prof-fleet',
+    library: 'cpu_prof_fleet',
+    mostBytes: 10_000_000,
+    folder: 'packages/fleet',
+    prefix: '@org/cpu-prof-fleet-',
+  },
 ]
 
 /**

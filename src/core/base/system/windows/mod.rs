@@ -11,6 +11,7 @@ pub mod socket;
 mod thread;
 
 use std::ffi::{CStr, c_int, c_void};
+use std::ptr;
 
 use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleW, GetProcAddress};
 use windows_sys::w;
