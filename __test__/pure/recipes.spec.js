@@ -249,7 +249,7 @@ function cliOf(copy, ...args) {
 
 /**
  * Records a program with the recorder of a copy. Returns what the made-up events count.
- * @param {string} copy @param {string} categories
+ * @param {string} copy @param {string} categories @returns {number[]}
  */
 function windowsCountedIn(copy, categories) {
   const dir = path.join(copy, categories)
@@ -298,7 +298,7 @@ test('a new format, setting, command and category work once they are in the file
   assert.ok(counts.length > 1, `${counts.length} windows`)
   assert.deepEqual(
     counts,
-    counts.map((_, index) => index + 1),
+    Array.from(counts.keys(), (index) => index + 1),
   )
   assert.deepEqual(windowsCountedIn(copy, 'cpu'), [])
 })
