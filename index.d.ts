@@ -49,9 +49,9 @@ export interface Options {
    */
   maxSize?: string
   /**
-   * Length of time that is kept of a thread's recording, such as `'10m'` (`ms`, `s`, `m`, `h`, `d` or `w`; from
-   * `1s`). The recording continues in further files, and a file is removed once its end is older. Only with the
-   * format `trace`. Default: `CPU_PROF_KEEP`, or else all.
+   * Age of the oldest part of a thread's recording that is kept, such as `'10m'` (`ms`, `s`, `m`, `h`, `d` or
+   * `w`; from `1s`). The recording continues in further files, and a file is removed once its end is older. Only
+   * with the format `trace`. Default: `CPU_PROF_KEEP`, or else all.
    */
   keep?: string
   /**
@@ -77,7 +77,7 @@ export interface Options {
    */
   every?: string
   /**
-   * The most such recordings that are kept: the files of the oldest are removed. Default:
+   * Number of such recordings that are kept: the files of the oldest are removed. Default:
    * `CPU_PROF_MAX_RECORDINGS`, or else 10.
    */
   maxRecordings?: number
@@ -87,9 +87,9 @@ export interface Options {
    */
   workers?: boolean
   /**
-   * The user's name for the recording, for example the test that is recorded. It is part of the
-   * thread's name in DevTools and in reports (`main: parser: big file`), of the trace's metadata, and
-   * of file names with `%L`. The workers of the recording have it too. An empty label is none.
+   * Your name for the recording, for example the test that is recorded. It is part of the thread's
+   * name in DevTools and in reports (`main: parser: big file`), of the trace's metadata, and of file
+   * names with `%L`. The workers of the recording have it too. An empty label counts as none.
    * Default: none.
    */
   label?: string
@@ -102,7 +102,7 @@ export interface Options {
 
 /** A stopped recording. */
 export interface Recording {
-  /** Absolute paths of its complete files that exist, and of those of its workers. */
+  /** Absolute paths of the complete files of the recording and of its workers. */
   files: string[]
   /** Samples in the files. Those in files that `maxSize` or `keep` removed do not count. */
   samples: number
@@ -201,23 +201,24 @@ export function instant(name: string, options?: EventOptions): void
 export function counter(name: string, values: Record<string, number>): void
 
 /**
- * Labels by their names: the route of a request, its tenant. Values are written as text; the empty text takes the
- * label away.
+ * Labels by their names: the route of a request, its tenant. Values are written as text; an empty text removes the
+ * label.
  */
 export type Labels = Record<string, string | number | boolean | undefined>
 
 /**
- * Runs a function with labels, and returns what it returns. Each sample of the function has the labels, and
- * of all that the function starts: what comes after an `await`, timers, callbacks. Labels add up with those
- * around the call, and take precedence. Of a set, 16 labels are kept, 64 characters of a name, 256 of a
- * value. See docs/labels.md.
- * @throws {TypeError} for a value that is no string, number or boolean; `undefined` is left out
+ * Runs a function with labels, and returns its result. A label says which request, tenant or job the function was
+ * working for. Each sample of the function has the labels, and so has all that it starts: code after an `await`,
+ * timers, callbacks. Labels add up with the labels around the call, and take precedence.
+ *
+ * Of a set, 16 labels are kept, 64 characters of a name, 256 of a value. See docs/labels.md.
+ * @throws {TypeError} for a value that is not a string, number, boolean or `undefined`, which is left out
  */
 export function label<T>(labels: Labels, fn: () => T): T
 
 /**
  * Adds labels to the rest of the current asynchronous context, as {@link label} does for a function.
- * @throws {TypeError} for a value that is no string, number or boolean; `undefined` is left out
+ * @throws {TypeError} for a value that is not a string, number, boolean or `undefined`, which is left out
  */
 export function setLabels(labels: Labels): void
 
@@ -227,7 +228,7 @@ interface TraceEventBase {
   name: string
   /** Categories, separated by commas. Default in `emit()`: `user`. */
   cat?: string
-  /** Process id. Default in `emit()`: that of this process. */
+  /** Process id. Default in `emit()`: `process.pid`. */
   pid?: number
   /** Thread id. Default in `emit()`: Node's id of the calling thread. */
   tid?: number
@@ -334,7 +335,7 @@ export interface Selection {
   /**
    * Start of the slice: milliseconds after the start of the first recording. A negative number counts
    * from the end of the last recording: `-10000` is ten seconds before. If recordings come from
-   * several machines, both are those of the machine with the most recordings.
+   * several machines, the machine with the most recordings counts.
    */
   from?: number
   /** End of the slice, counted as `from`. */
@@ -355,8 +356,8 @@ export interface Selection {
    */
   label?: string | string[]
   /**
-   * Whether functions and lines are those of the sources that the code was made from, by source maps.
-   * Maps are looked for where the code names them, and beside the code. Default: `true`.
+   * Whether source maps give functions and lines their places in the original sources. Maps are
+   * searched where the code names them, and beside the code. Default: `true`.
    */
   sourceMaps?: boolean
   /**
@@ -369,8 +370,8 @@ export interface Selection {
 /** Options of {@link merge}. */
 export interface MergeOptions extends Selection {
   /**
-   * Inputs with names, besides those of the first argument, which can then be `[]`. The processes of an
-   * input have its name in the trace: `{ client: 'profiles/a', server: ['b.json', 'c.json'] }`.
+   * Further inputs with names; the first argument can then be `[]`. The processes of an input have its
+   * name in the trace: `{ client: 'profiles/a', server: ['b.json', 'c.json'] }`.
    */
   names?: Record<string, string | string[]>
   /**
@@ -461,13 +462,13 @@ export interface Report {
   /** What the end of the run waited for, from the start on. */
   chain: ReportChainPart[]
   /**
-   * Processes in the order of their starts. If the recordings come from several machines, those of
-   * one machine follow those of another, and the times of each machine begin at 0.
+   * Processes in the order of their starts. If the recordings come from several machines, the
+   * processes of one machine follow another's, and the times of each machine begin at 0.
    */
   processes: ReportProcess[]
   /**
    * The first `top` functions by self, total, blocked and critical time, each once, sorted by self
-   * time, without those of launchers. `(idle)`, `(program)` and `(garbage collector)` are only in `totals`.
+   * time, without launchers. `(idle)`, `(program)` and `(garbage collector)` are only in `totals`.
    */
   functions: ReportFunction[]
   /**
@@ -490,7 +491,7 @@ export interface Report {
   labels: ReportLabel[]
   /** The key that `labels` are the values of; missing for whole sets. */
   labelKey?: string
-  /** All keys of labels, the one that tells the most about the work first. */
+  /** All keys of labels: `route` and `http` first, then by the work that has the label. */
   labelKeys: string[]
   /**
    * Scripts of npm, pnpm and yarn and targets of nx and turbo, by the work of the processes below.
@@ -505,8 +506,8 @@ export interface Report {
   /** The call tree without branches of less than 0.5 % of the work, with {@link ReportOptions.tree}. */
   tree?: ReportTreeNode[]
   /**
-   * The modules by the time of loading them, without those of less than 0.2 % of it, with
-   * {@link ReportOptions.imports}.
+   * The modules by the time of loading them, with {@link ReportOptions.imports}. Modules of less than
+   * 0.2 % of that time are left out.
    */
   imports?: ReportImport[]
   /** The projects with the most work first, with {@link ReportOptions.projects}. */
@@ -535,8 +536,8 @@ export interface ReportTimes {
   gcMs: number
   /**
    * Ready to run while other threads had the cores, or in a stopped process (SIGSTOP). By the system's
-   * count, so missing for recordings without that count (`.cpuprofile`, and those of macOS and Windows),
-   * where a thread that waits for a core seems to work.
+   * count, so missing for recordings without that count (`.cpuprofile`, macOS, Windows), where a thread
+   * that waits for a core seems to work.
    */
   waitingMs?: number
   /**
@@ -585,7 +586,7 @@ export interface ReportChainPart {
   /** Name of the process, with its folder if that is another than the first process's; missing for idle time. */
   label?: string
   /**
-   * What the process did, where the recording tells that: a time that the program measured, a project that
+   * What the process did, where the recording has that: a time that the program measured, a project that
    * `tsc -b` built, a phase of TypeScript's compiler, a test file, `start-up`, or workers. A text of at most
    * 80 characters, which can come from the program.
    */
@@ -601,9 +602,8 @@ export interface ReportChainPart {
 /** Threads of one name, which run no JavaScript. */
 export interface ReportNative {
   /**
-   * A name that tells what they do: `libuv pool`, `V8's workers`, `workers that were not recorded`, `libvips`,
-   * `tokio`, `profiler`; otherwise
-   * the name that the system has for them, without the number at its end.
+   * What they do: `libuv pool`, `V8's workers`, `workers that were not recorded`, `libvips`, `tokio`,
+   * `profiler`; otherwise the system's name for them, without the number at its end.
    */
   name: string
   /** The most of them that worked within half a second. */
@@ -643,8 +643,8 @@ export interface ReportUnrecorded {
   /** Their number. */
   processes: number
   /**
-   * Their part of {@link ReportCpu.othersMs}, as far as they have ended. Missing where the system does not tell the
-   * CPU time of other processes, and for a slice.
+   * Their part of {@link ReportCpu.othersMs}, as far as they have ended. Missing where the system does not report
+   * the CPU time of other processes, and for a slice.
    */
   cpuMs?: number
 }
@@ -669,7 +669,7 @@ export interface ReportProcess {
   cpu?: ReportCpu
   /**
    * The threads that run no JavaScript, by their names, the most CPU time first. Missing if the system does
-   * not tell them, or if they did next to nothing. {@link ReportCpu.nativeMs} also has threads that ended
+   * not report them, or if they did next to nothing. {@link ReportCpu.nativeMs} also has threads that ended
    * between two readings.
    */
   native?: ReportNative[]
@@ -718,9 +718,9 @@ export interface ReportThread extends ReportTimes {
   cpuMs?: number
   /** Time of being ready to run and waiting for a core, if the recording has it. */
   coreWaitMs?: number
-  /** Garbage collections, if the recording tells them and had any. */
+  /** Garbage collections, if the recording has any. */
   collections?: ReportCollections
-  /** Memory, if the recording tells it. */
+  /** Memory, if the recording has it. */
   memory?: ReportMemory
   /**
    * The file outside of packages with the most time on the stack, of those that the fewest threads of
@@ -818,8 +818,8 @@ export interface ReportPlace {
   /** Column of the function's start, from 1; 0 if it has none. */
   column: number
   /**
-   * `true` if line and column are not those of the file: a transpiler changed the code in memory, and
-   * no source map was found.
+   * `true` if line and column do not match the file: a transpiler changed the code in memory, and no
+   * source map was found.
    */
   transpiled?: true
   /** V8's id of the script, for code that was compiled from a text: line and column count in the text. */
@@ -848,7 +848,7 @@ export interface ReportBuiltIn {
   name: string
   /**
    * Self time of the lines that call it and no other of its kind, by the text of the file: derived, and
-   * with what else the lines do. A file that has changed since tells nothing.
+   * with what else the lines do. Not known for a file that has changed.
    */
   selfMs: number
 }
@@ -925,7 +925,7 @@ export interface ReportImport {
   package: string
   /**
    * Time of finding, reading and compiling the module. A sampled profile names the module by the code
-   * that ran next, so modules of which nothing was sampled are part of the module that loaded them.
+   * that ran next, so a module without a sample is part of the module that loaded it.
    */
   loadMs: number
   /** Time of the module's own code at the top level, with what that calls, without other modules. */
@@ -1077,8 +1077,8 @@ export interface ReportOptions extends Selection {
    */
   top?: number
   /**
-   * A function whose callers, callees, lines and processes the report has in `details`: its name, or a
-   * part of its name or of its `path:line`. Up to three functions match.
+   * Adds the callers, callees, lines and processes of a function to `details`. The text is its name, or
+   * a part of its name or of its `path:line`. Up to three functions match.
    */
   function?: string
   /**
@@ -1093,7 +1093,7 @@ export interface ReportOptions extends Selection {
   /** Whether the report has the projects in `projects`, and what TypeScript did in each. Default: `false`. */
   projects?: boolean
   /**
-   * What `labels` is by: whole sets, or the values of a key. Default: the key that tells the most about the work.
+   * What the rows of `labels` are: whole sets, or the values of a key. Default: the first of `labelKeys`.
    */
   by?: 'label' | `label:${string}`
   /**
@@ -1142,7 +1142,7 @@ export function convert(
 export interface Check {
   /** Version of this object's shape. */
   version: 1
-  /** The files, in the order of the inputs; those of folders by their names. */
+  /** The files, in the order of the inputs; within a folder by name. */
   files: FileCheck[]
   /** Paths that could not be read, and why. */
   failed: { file: string; reason: string }[]
@@ -1152,9 +1152,9 @@ export interface Check {
 export interface FileCheck {
   /** Path, as it was given or found. */
   file: string
-  /** What the file is, unless it is neither. */
+  /** What the file is; missing if it is neither. */
   kind?: 'trace' | 'cpuprofile'
-  /** Whether tools can load the file: there is no `fatal` problem. */
+  /** Whether tools can load the file: no problem is `fatal`. */
   loads: boolean
   /** Number of trace events. */
   events: number
