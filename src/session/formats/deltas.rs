@@ -8,7 +8,7 @@ use cpu_prof_core::profile::position::SourcePosition;
 /// Adds samples to a profile, with the positions that `position` returns by their indices, and with the numbers of
 /// their label sets; samples behind the end of `labels` have none. Samples without times are spread evenly
 /// between the last sample, or the start, and `until_us`.
-pub fn push_samples(
+pub(crate) fn push_samples(
     profile: &mut ProfileBuilder,
     samples: &[NodeNumber],
     deltas: &[PlainNumber],

@@ -84,7 +84,7 @@ impl ProfileBuilder {
     }
 
     /// Sets the start. Earlier samples keep their times.
-    pub fn set_start(&mut self, start_us: i64) {
+    pub(crate) fn set_start(&mut self, start_us: i64) {
         if self.count == 0 {
             self.start_us = start_us;
             self.time = WrittenTimeline::new(start_us);
@@ -106,7 +106,7 @@ impl ProfileBuilder {
     }
 
     /// Makes `child` a child of `parent`, unless `child` has another parent.
-    pub fn adopt(&mut self, parent: u64, child: u64) {
+    pub(crate) fn adopt(&mut self, parent: u64, child: u64) {
         let (parent, child) = (self.index(parent), self.index(child));
         let node = &mut self.profile.nodes[child as usize];
         if node.parent == NONE && parent != child {
@@ -120,7 +120,7 @@ impl ProfileBuilder {
     }
 
     /// Adds a sample with the number of its label set.
-    pub fn labelled_sample(
+    pub(crate) fn labelled_sample(
         &mut self,
         id: u64,
         delta_us: i64,
@@ -167,7 +167,7 @@ impl ProfileBuilder {
 
     /// Returns the positions of samples by the ticks so far, which are used up. `ids` are the ids of
     /// the samples' nodes.
-    pub fn take_positions(&mut self, ids: impl Iterator<Item = u64>) -> Vec<SourcePosition> {
+    pub(crate) fn take_positions(&mut self, ids: impl Iterator<Item = u64>) -> Vec<SourcePosition> {
         if self.ticks.is_empty() {
             return Vec::new();
         }
@@ -176,7 +176,7 @@ impl ProfileBuilder {
     }
 
     /// Adds the reason why V8 does not optimize a node's function.
-    pub fn deopt(&mut self, id: u64, reason: String) {
+    pub(crate) fn deopt(&mut self, id: u64, reason: String) {
         if self.scope.samples {
             let node = self.index(id);
             self.profile.deopts.push((node, reason));
@@ -184,7 +184,7 @@ impl ProfileBuilder {
     }
 
     /// Begins a recording of the thread with these counters.
-    pub fn begin_cpu(&mut self, time_us: i64, times: CpuTimes) {
+    pub(crate) fn begin_cpu(&mut self, time_us: i64, times: CpuTimes) {
         if self.scope.lines {
             self.complete_reading();
             self.cpu.begin(time_us, times);
@@ -192,7 +192,7 @@ impl ProfileBuilder {
     }
 
     /// Reads the counters at a time within the recording.
-    pub fn read_cpu(&mut self, time_us: i64, times: CpuTimes) {
+    pub(crate) fn read_cpu(&mut self, time_us: i64, times: CpuTimes) {
         if !self.scope.lines {
             return;
         }
@@ -220,7 +220,7 @@ impl ProfileBuilder {
 
     /// Reads the counters at the end of a gap that the file lacks. Nothing is known of the time in the
     /// gap, also not whether the thread was blocked.
-    pub fn end_gap(&mut self, time_us: i64, lost: LostTime, times: CpuTimes) {
+    pub(crate) fn end_gap(&mut self, time_us: i64, lost: LostTime, times: CpuTimes) {
         let from_us = time_us.saturating_sub(lost.lost_us.max(0)).max(self.scope.from_us);
         let lost_us = time_us.min(self.scope.to_us).saturating_sub(from_us).max(0);
         self.profile.lost_us = self.profile.lost_us.saturating_add(lost_us);
@@ -235,7 +235,7 @@ impl ProfileBuilder {
     }
 
     /// Adds the memory at a moment.
-    pub fn add_memory(&mut self, time_us: i64, memory: MemoryUse) {
+    pub(crate) fn add_memory(&mut self, time_us: i64, memory: MemoryUse) {
         if self.scope.contains(time_us) {
             MemoryRange::add(&mut self.profile.memory, memory);
         }

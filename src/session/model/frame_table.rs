@@ -43,7 +43,7 @@ impl FrameTable {
     }
 
     /// Returns the number of a frame with this JSON text.
-    pub fn intern_json(&mut self, text: &str, parse: impl FnOnce(&str) -> CallFrame) -> u32 {
+    pub(crate) fn intern_json(&mut self, text: &str, parse: impl FnOnce(&str) -> CallFrame) -> u32 {
         if let Some(number) = self.texts.get(text) {
             return *number;
         }

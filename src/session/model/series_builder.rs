@@ -35,12 +35,12 @@ impl SeriesBuilder {
     }
 
     /// Begins a recording with these counters.
-    pub fn begin_cpu(&mut self, time_us: i64, times: CpuTimes) {
+    pub(crate) fn begin_cpu(&mut self, time_us: i64, times: CpuTimes) {
         self.last_cpu = Some((time_us, times));
     }
 
     /// Reads the counters.
-    pub fn read_cpu(&mut self, time_us: i64, times: CpuTimes) {
+    pub(crate) fn read_cpu(&mut self, time_us: i64, times: CpuTimes) {
         let Some((from_us, last)) = self.last_cpu.replace((time_us, times)) else { return };
         let Some(thread_us) = grown(times.cpu_us, last.cpu_us) else { return };
         let process_us = grown(times.process_cpu_us, last.process_cpu_us);
@@ -49,14 +49,14 @@ impl SeriesBuilder {
     }
 
     /// Adds the memory at a moment.
-    pub fn add_memory(&mut self, time_us: i64, memory: MemoryUse) {
+    pub(crate) fn add_memory(&mut self, time_us: i64, memory: MemoryUse) {
         if self.scope.contains(time_us) {
             self.series.memory.push((time_us, memory));
         }
     }
 
     /// Adds a collection.
-    pub fn add_collection(&mut self, collection: CollectionSpan) {
+    pub(crate) fn add_collection(&mut self, collection: CollectionSpan) {
         if self.overlaps(collection.start_us, collection.duration_us) {
             let collections = &mut self.series.collections;
             collections.push(collection);
@@ -65,7 +65,7 @@ impl SeriesBuilder {
     }
 
     /// Adds a moment or a time.
-    pub fn add_timing(&mut self, timing: NamedTime) {
+    pub(crate) fn add_timing(&mut self, timing: NamedTime) {
         if self.overlaps(timing.start_us, timing.duration_us.unwrap_or(0)) {
             let timings = &mut self.series.timings;
             timings.push(timing);
@@ -74,14 +74,14 @@ impl SeriesBuilder {
     }
 
     /// Notes a timing that begins, until the event of its end.
-    pub fn begin_timing(&mut self, id: &str, timing: NamedTime) {
+    pub(crate) fn begin_timing(&mut self, id: &str, timing: NamedTime) {
         if self.open.len() < MAX_OPEN {
             self.open.insert(id.to_owned(), timing);
         }
     }
 
     /// Ends the timing of this id.
-    pub fn end_timing(&mut self, id: &str, end_us: i64) {
+    pub(crate) fn end_timing(&mut self, id: &str, end_us: i64) {
         if let Some(timing) = self.open.remove(id) {
             let duration_us = Some(end_us.saturating_sub(timing.start_us).max(0));
             self.add_timing(NamedTime { duration_us, ..timing });

@@ -17,7 +17,7 @@ const MIN_US: u64 = 10_000;
 
 /// Returns the built-ins that the lines of functions call, the most time first. `functions` are the functions
 /// with their self times, the longest first.
-pub fn built_ins(
+pub(crate) fn built_ins(
     functions: impl Iterator<Item = (usize, u64)>,
     lines: &LineCosts,
     index: &FrameIndex,
@@ -78,7 +78,7 @@ pub fn name_of(place: &ReportPlace<'_>) -> String {
 
 /// Returns whether a built-in function is not what a program has called: a wrapper of another, or code without
 /// a file, which another function has compiled.
-pub fn is_no_call(place: &ReportPlace<'_>) -> bool {
+pub(crate) fn is_no_call(place: &ReportPlace<'_>) -> bool {
     let is_wrapper = place.file == "node:internal/util" || place.name == "consoleCall";
     is_wrapper || place.text > 0 || (place.file.is_empty() && place.line > 0)
 }

@@ -32,7 +32,7 @@ impl Costs {
     /// Returns for each item whether it belongs to the trunk of the call tree: nearly all of its time
     /// is under one other item, which has hardly any time elsewhere, with or without Node's code in
     /// between. Both rows would say the same, and the other item is nearer to the work.
-    pub fn trunk(&self) -> Vec<bool> {
+    pub(crate) fn trunk(&self) -> Vec<bool> {
         const NEARLY_ALL: f64 = 0.9;
         let mut is_trunk = vec![false; self.list.len()];
         for ((caller, callee), us) in &self.calls_us {

@@ -11,7 +11,7 @@ use cpu_prof_core::profile::package::{is_built_in, is_users, package_of};
 use cpu_prof_session::model::frame_table::FrameTable;
 
 /// The name that the recorder gives to functions of addons, which V8 cannot tell apart.
-pub const ADDON_FUNCTION: &str = "(native addon)";
+pub(crate) const ADDON_FUNCTION: &str = "(native addon)";
 
 /// The activity of a thread in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -167,7 +167,7 @@ impl FrameIndex {
     }
 
     /// Returns whether a function is machine code that no engine of scripts has made.
-    pub fn is_machine_code(&self, function: usize) -> bool {
+    pub(crate) fn is_machine_code(&self, function: usize) -> bool {
         self.is_native(function) || self.files[self.functions[function].file].is_compiled
     }
 
@@ -177,13 +177,13 @@ impl FrameIndex {
     }
 
     /// Returns for each function whether it is neither Node's nor native.
-    pub fn code_functions(&self) -> Vec<bool> {
+    pub(crate) fn code_functions(&self) -> Vec<bool> {
         let files = self.code_files();
         self.functions.iter().map(|function| files[function.file]).collect()
     }
 
     /// Returns for each file whether it has code that is neither Node's nor native.
-    pub fn code_files(&self) -> Vec<bool> {
+    pub(crate) fn code_files(&self) -> Vec<bool> {
         let is_code =
             |file: &SourceFile| !file.is_module && !is_built_in(&self.packages[file.package]);
         self.files.iter().map(is_code).collect()

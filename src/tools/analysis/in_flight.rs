@@ -24,7 +24,7 @@ pub struct ReportInFlight<'a> {
 
 /// Returns the label sets that a process used in the last half second of its recording, the oldest first; empty
 /// for a process that was not killed, or whose end is not among what was read.
-pub fn in_flight<'a>(process: &Process, session: &'a Session) -> Vec<ReportInFlight<'a>> {
+pub(crate) fn in_flight<'a>(process: &Process, session: &'a Session) -> Vec<ReportInFlight<'a>> {
     let main = process.threads.iter().find(|thread| thread.is_main());
     let last = main.and_then(|thread| thread.profiles.last());
     let is_killed = process.ending.as_ref().is_some_and(|ending| ending.signal.is_some());

@@ -260,11 +260,14 @@ pub fn is_zero(value: &u32) -> bool {
     *value == 0
 }
 
-pub fn as_optional_ms<S: Serializer>(us: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn as_optional_ms<S: Serializer>(
+    us: &Option<u64>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     as_ms(&us.unwrap_or_default(), serializer)
 }
 
-pub fn as_ms<S: Serializer>(us: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn as_ms<S: Serializer>(us: &u64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(ms(*us))
 }
 

@@ -184,7 +184,7 @@ impl LabelCost {
     }
 
     /// Returns the function with the most work for the label, and that time: microseconds.
-    pub fn hottest(&self) -> Option<(usize, u64)> {
+    pub(crate) fn hottest(&self) -> Option<(usize, u64)> {
         let all = self.functions.iter().map(|(function, us)| (*function, *us));
         all.max_by_key(|(function, us)| (*us, Reverse(*function)))
     }

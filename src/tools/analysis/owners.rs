@@ -54,7 +54,7 @@ impl Owners {
     }
 
     /// Returns the kind and the name of a function's owner.
-    pub fn of_function(&self, function: usize) -> Option<(&'static str, &str)> {
+    pub(crate) fn of_function(&self, function: usize) -> Option<(&'static str, &str)> {
         let (_, owner) = self.of_functions.get(function).copied().flatten()?;
         self.finder.list().nth(owner)
     }

@@ -58,7 +58,7 @@ fn check_file(input: &Input) -> FileCheck {
 
 /// Checks the text of a file.
 #[cfg(feature = "fuzzing")]
-pub fn check_text(text: &[u8]) {
+pub(crate) fn check_text(text: &[u8]) {
     contents(text, &mut Problems::default());
 }
 

@@ -43,7 +43,7 @@ pub struct MergeOptions {
 
 impl MergeOptions {
     /// Returns whether the samples of profiles change.
-    pub fn changes_samples(&self) -> bool {
+    pub(crate) fn changes_samples(&self) -> bool {
         self.filter.limits_samples() || self.interval_us.is_some()
     }
 }

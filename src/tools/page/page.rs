@@ -100,7 +100,7 @@ pub struct PathTime {
 
 /// Returns the data of a comparison as JSON: each side is a process of one thread, which has run every
 /// path once.
-pub fn page_of_sides(sides: PageSides<'_>) -> serde_json::Result<String> {
+pub(crate) fn page_of_sides(sides: PageSides<'_>) -> serde_json::Result<String> {
     let PageSides { index, paths, names, cwd, notes } = sides;
     let mut all_leaves = FxIndexSet::default();
     let mut page = Page { compared: true, notes, ..Page::default() };

@@ -41,7 +41,7 @@ pub struct StartTimes {
 impl StartTimes {
     /// Returns whether the process has started after another. The recording of a parent that was started from
     /// outside can begin after those of its children.
-    pub fn is_after(self, other: Self) -> bool {
+    pub(crate) fn is_after(self, other: Self) -> bool {
         match (self.process_ms, other.process_ms) {
             (Some(one), Some(other)) => one > other,
             _ => self.recording_us > other.recording_us,

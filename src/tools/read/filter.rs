@@ -53,27 +53,31 @@ impl Filter {
     }
 
     /// Returns the filter with these labels.
-    pub fn with_labels(self, labels: LabelFilter) -> Self {
+    pub(crate) fn with_labels(self, labels: LabelFilter) -> Self {
         Self { labels, ..self }
     }
 
     /// Returns whether the filter excludes samples by their stacks or their labels.
-    pub fn limits_samples(&self) -> bool {
+    pub(crate) fn limits_samples(&self) -> bool {
         self.stacks.is_limited() || self.labels.is_limited()
     }
 
     /// Returns whether the filter excludes a process or a thread by its name.
-    pub fn limits_threads(&self) -> bool {
+    pub(crate) fn limits_threads(&self) -> bool {
         !self.processes.is_empty() || !self.threads.is_empty()
     }
 
     /// Returns whether a process passes that has this pid, and any of these names.
-    pub fn has_process<'a>(&self, pid: i64, names: impl IntoIterator<Item = &'a str>) -> bool {
+    pub(crate) fn has_process<'a>(
+        &self,
+        pid: i64,
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> bool {
         is_any(&self.processes, pid, names)
     }
 
     /// Returns whether a thread passes.
-    pub fn has_thread(&self, tid: i64, name: &str) -> bool {
+    pub(crate) fn has_thread(&self, tid: i64, name: &str) -> bool {
         is_any(&self.threads, tid, [name])
     }
 
@@ -104,7 +108,7 @@ impl Filter {
     }
 
     /// Returns the reason why nothing is left of these processes.
-    pub fn nothing_left(&self, processes: &[String]) -> String {
+    pub(crate) fn nothing_left(&self, processes: &[String]) -> String {
         const SHOWN: usize = 10;
         let StackFilter { packages, focus, ignore } = &self.stacks;
         let lists = [
@@ -142,7 +146,7 @@ impl StackFilter {
     }
 
     /// Returns what a frame has of the filter.
-    pub fn of_frame(&self, frame: &CallFrame) -> StackMatch {
+    pub(crate) fn of_frame(&self, frame: &CallFrame) -> StackMatch {
         if !self.is_limited() {
             return StackMatch::default();
         }

@@ -203,7 +203,7 @@ impl ClockFacts {
 /// Processes under one start of a system share its clock, and those in one trace. Where that is not
 /// known, processes share a clock unless their times are far apart: beside a pause that is much longer than
 /// all recordings, nobody would see these.
-pub fn find_clocks(processes: &[ClockFacts]) -> (Vec<Clock>, Vec<usize>) {
+pub(crate) fn find_clocks(processes: &[ClockFacts]) -> (Vec<Clock>, Vec<usize>) {
     // Known clocks come first: a process of an unknown clock may belong to one.
     let mut order: Vec<usize> = (0..processes.len()).collect();
     order.cold_sort_by_key(|index| (processes[*index].boot.is_none(), processes[*index].start_us));
@@ -240,7 +240,7 @@ pub fn find_clocks(processes: &[ClockFacts]) -> (Vec<Clock>, Vec<usize>) {
 
 /// Returns whether two spans of time are so far apart that nothing tells that one clock gave both:
 /// microseconds.
-pub fn are_apart(one: (i64, i64), other: (i64, i64)) -> bool {
+pub(crate) fn are_apart(one: (i64, i64), other: (i64, i64)) -> bool {
     const MINUTE_US: i64 = 60_000_000;
     /// No Node process starts in the first second of its system: such a start counts from another moment.
     const FIRST_US: i64 = 1_000_000;

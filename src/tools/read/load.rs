@@ -55,7 +55,7 @@ pub struct Loaded {
 
 /// Reads files, and the files in folders, without the corrections and the filter that `Selection::load` applies:
 /// tools call that.
-pub fn load_uncorrected(paths: &[PathBuf], scope: ReadScope) -> Loaded {
+pub(crate) fn load_uncorrected(paths: &[PathBuf], scope: ReadScope) -> Loaded {
     let mut loaded = load_all(FoundInputs::of(paths), scope);
     if loaded.session.clocks.len() > 1 {
         let note = "the recordings come from several machines or runs, or from before and after a \
@@ -67,7 +67,11 @@ pub fn load_uncorrected(paths: &[PathBuf], scope: ReadScope) -> Loaded {
 
 /// Reads a slice of the time in the same way, with lines or samples as in `scope`. Only recordings of the first
 /// clock have times in the slice.
-pub fn load_slice_uncorrected(paths: &[PathBuf], limits: SliceLimits, scope: ReadScope) -> Loaded {
+pub(crate) fn load_slice_uncorrected(
+    paths: &[PathBuf],
+    limits: SliceLimits,
+    scope: ReadScope,
+) -> Loaded {
     if limits.is_everything() {
         return load_uncorrected(paths, scope);
     }

@@ -42,13 +42,17 @@ impl Selection {
     }
 
     /// Returns what finds sources and names.
-    pub fn originals(&self) -> Originals {
+    pub(crate) fn originals(&self) -> Originals {
         Originals::new(&self.places)
     }
 
     /// Returns what files show that were read before, each the same slice of the time of one clock.
     /// `originals` is that of earlier calls. Nothing may be left.
-    pub fn of_slices(&self, files: Vec<(&Input, ReadFile)>, originals: &mut Originals) -> Loaded {
+    pub(crate) fn of_slices(
+        &self,
+        files: Vec<(&Input, ReadFile)>,
+        originals: &mut Originals,
+    ) -> Loaded {
         let mut loaded = join_slices(files);
         self.correct(&mut loaded, ReadScope::LINES, originals);
         self.filter.apply(&mut loaded.session);

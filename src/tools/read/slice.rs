@@ -23,7 +23,7 @@ pub struct FoundSlice {
 
 impl SliceLimits {
     /// Returns the limits for times in milliseconds, which may be infinite.
-    pub fn of_ms(from_ms: Option<f64>, to_ms: Option<f64>) -> Self {
+    pub(crate) fn of_ms(from_ms: Option<f64>, to_ms: Option<f64>) -> Self {
         const US_PER_MS: f64 = 1000.0;
         // The conversion saturates: infinity becomes the largest number.
         let micros = |ms: f64| (ms * US_PER_MS).round() as i64;
@@ -54,7 +54,7 @@ impl SliceLimits {
 
 impl FoundSlice {
     /// Returns whether the slice does not end after its start.
-    pub fn is_reversed(&self) -> bool {
+    pub(crate) fn is_reversed(&self) -> bool {
         self.from_us.zip(self.to_us).is_some_and(|(from_us, to_us)| from_us >= to_us)
     }
 

@@ -5,7 +5,7 @@ mod file_end;
 
 use serde_json::{Map, Value};
 
-pub use self::file_end::{FileEnd, end_of, end_of_text, is_complete};
+pub(crate) use self::file_end::{FileEnd, end_of, end_of_text, is_complete};
 use super::file::open;
 use super::group::{ClockFacts, ProcessFacts, RecordingSpan};
 use super::read_error::ReadError;
@@ -95,7 +95,7 @@ impl RecordingFile {
 
     /// Returns the facts that tell the clock of the recording, which lasts until `end_us` as far as
     /// that is known.
-    pub fn clock_facts(&self, end_us: i64) -> ClockFacts {
+    pub(crate) fn clock_facts(&self, end_us: i64) -> ClockFacts {
         let boot = self.identity().map(|identity| identity.boot);
         let start_us = self.start_us;
         ClockFacts { boot, start_us, end_us, wall_zero_us: None, recordings: 1, trace: None }
@@ -122,7 +122,7 @@ impl RecordingFile {
 }
 
 /// Tells what an input is.
-pub fn sniff(index: usize, input: &Input) -> Result<SniffedFile, ReadError> {
+pub(crate) fn sniff(index: usize, input: &Input) -> Result<SniffedFile, ReadError> {
     /// Events that are read to find one with a process and a time.
     const EVENTS_UNTIL_FIRST: usize = 16;
     let mut items = open(input)?;
@@ -197,7 +197,7 @@ pub fn sniff(index: usize, input: &Input) -> Result<SniffedFile, ReadError> {
 }
 
 /// Reads the header of a recording: what stands before its events or nodes.
-pub fn read_header(input: &Input) -> Option<RecordingFile> {
+pub(crate) fn read_header(input: &Input) -> Option<RecordingFile> {
     match Scanner::new(input.open().ok()?).next().ok()?? {
         Item::Member { key: "metadata", value } => header(0, value),
         Item::Member { key: METADATA_KEY, value } => cpuprofile::header(0, value),
@@ -211,7 +211,7 @@ pub fn is_recording(input: &Input) -> bool {
 }
 
 /// Returns whether an input is a merged trace: the first member says so.
-pub fn is_merged(input: &Input) -> bool {
+pub(crate) fn is_merged(input: &Input) -> bool {
     let Ok(file) = input.open() else { return false };
     matches!(
         Scanner::new(file).next(),

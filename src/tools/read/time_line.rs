@@ -110,7 +110,7 @@ impl OtherTimes {
 
 /// Returns whether a time is far from all recordings, by their starts and ends: microseconds. Some
 /// tools count from their own start, others by the clock of another machine.
-pub fn is_far(ts: i64, recorded_us: &[(i64, i64)]) -> bool {
+pub(crate) fn is_far(ts: i64, recorded_us: &[(i64, i64)]) -> bool {
     const MINUTE_US: i64 = 60_000_000;
     const HOUR_US: i64 = 60 * MINUTE_US;
     let is_near = |(start_us, end_us): &(i64, i64)| {
@@ -124,12 +124,12 @@ pub fn is_far(ts: i64, recorded_us: &[(i64, i64)]) -> bool {
 
 /// Finds the time line of inputs. Reads no more than the heads of events and the profiles of other
 /// tools, and of finished recordings only the start and the end.
-pub fn find_time_line(inputs: &[Input]) -> Option<(i64, i64)> {
+pub(crate) fn find_time_line(inputs: &[Input]) -> Option<(i64, i64)> {
     find_times(inputs).line()
 }
 
 /// Finds the times of inputs, as `find_time_line` does.
-pub fn find_times<'a>(inputs: impl IntoIterator<Item = &'a Input>) -> InputTimes {
+pub(crate) fn find_times<'a>(inputs: impl IntoIterator<Item = &'a Input>) -> InputTimes {
     let mut times = InputTimes::default();
     for (index, input) in inputs.into_iter().enumerate() {
         match sniff(index, input) {

@@ -36,7 +36,7 @@ struct Part {
 
 /// Gives each node its share of the wall time. Returns the sums, and what each process did when. The session
 /// needs steps.
-pub fn share_wall(session: &mut Session) -> (Wall, Vec<ProcessActivity>) {
+pub(crate) fn share_wall(session: &mut Session) -> (Wall, Vec<ProcessActivity>) {
     let mut wall = Wall::default();
     let mut activities = Vec::new();
     activities.resize_with(session.processes.len(), ProcessActivity::default);

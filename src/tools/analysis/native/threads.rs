@@ -16,7 +16,7 @@ const MIN_CAUSE_US: u64 = 50_000;
 /// The name of a worker's thread: Node's from 24 on, and the one that recordings have for workers without a name.
 const WORKER: &str = "WorkerThread";
 /// What a user calls workers without a recording.
-pub const UNRECORDED_WORKERS: &str = "workers that were not recorded";
+pub(crate) const UNRECORDED_WORKERS: &str = "workers that were not recorded";
 /// The most causes of a row.
 const MAX_CAUSES: usize = 3;
 /// Threads of libuv's pool, unless the program sets another count.

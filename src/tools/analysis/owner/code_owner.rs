@@ -6,7 +6,7 @@ use super::call_sites::{CallSite, Runs};
 
 /// The part of a program that a function works for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct CodeOwner {
+pub(crate) struct CodeOwner {
     /// Kind of the owner.
     pub kind: OwnerKind,
     /// Name of the rule or of the package; path of the file in own code, and for tests.
@@ -18,7 +18,7 @@ pub struct CodeOwner {
 /// The kinds of owners. Work below an owner of the first kinds is done for this owner, whichever
 /// package does the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum OwnerKind {
+pub(crate) enum OwnerKind {
     /// A rule of a linter.
     Rule,
     /// A plugin of a tool.

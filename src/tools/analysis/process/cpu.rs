@@ -12,7 +12,7 @@ const END_US: f64 = 15_000.0;
 
 /// Returns the CPU times of each process of a session; none for a process without counters.
 /// `is_slice` is whether time of the recordings was left out.
-pub fn cpu_of_processes(view: &SessionView<'_>, is_slice: bool) -> Vec<Option<ReportCpu>> {
+pub(crate) fn cpu_of_processes(view: &SessionView<'_>, is_slice: bool) -> Vec<Option<ReportCpu>> {
     let of = |(index, process): (usize, &Process)| {
         let main = main_use(process)?;
         let process_us = main.iter().filter_map(|cpu| cpu.process_cpu_us).sum::<f64>();

@@ -28,7 +28,7 @@ const LAUNCHERS: [&str; 20] = [
 ];
 
 /// Commands of package managers that are work of their own.
-pub const WORK: [&str; 14] = [
+pub(crate) const WORK: [&str; 14] = [
     "install", "i", "ci", "add", "update", "up", "upgrade", "dedupe", "prune", "audit", "outdated",
     "pack", "publish", "rebuild",
 ];

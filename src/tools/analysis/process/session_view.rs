@@ -24,7 +24,7 @@ impl<'a> SessionView<'a> {
     }
 
     /// Returns the view of a session whose processes run under those with the indices `parents`.
-    pub fn with_parents(session: &'a Session, parents: Vec<Option<usize>>) -> Self {
+    pub(crate) fn with_parents(session: &'a Session, parents: Vec<Option<usize>>) -> Self {
         let launchers = launchers(session, &parents);
         Self { session, index: FrameIndex::of(&session.frames), parents, launchers }
     }

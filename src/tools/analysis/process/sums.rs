@@ -18,7 +18,7 @@ pub struct ProcessSums<'a> {
 }
 
 /// Returns the sums of all processes. `is_slice` is whether time of the recordings was left out.
-pub fn process_sums<'a>(view: &'a SessionView<'_>, is_slice: bool) -> Vec<ProcessSums<'a>> {
+pub(crate) fn process_sums<'a>(view: &'a SessionView<'_>, is_slice: bool) -> Vec<ProcessSums<'a>> {
     let index = &view.index;
     let sums = |(process, cpu): (&Process, Option<ReportCpu>)| ProcessSums {
         threads: process.threads.iter().map(|thread| thread_times(thread, index)).collect(),

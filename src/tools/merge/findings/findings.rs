@@ -53,7 +53,7 @@ impl MergeFindings {
     }
 
     /// Notes how an input was read.
-    pub fn note_reading(&mut self, input: &Input, reading: Reading) {
+    pub(crate) fn note_reading(&mut self, input: &Input, reading: Reading) {
         let path = &input.path;
         match reading {
             Reading::Whole => {}
@@ -71,56 +71,64 @@ impl MergeFindings {
     }
 
     /// Notes what of another tool's trace is not in the output.
-    pub fn note_left_out(&mut self, input: &Input, left_out: &LeftOut) {
+    pub(crate) fn note_left_out(&mut self, input: &Input, left_out: &LeftOut) {
         self.result.notes.extend(left_out.note(&input.path));
     }
 
     /// Notes that nothing could be read of a recording.
-    pub fn note_unread_recording(&mut self, input: &Input, error: ReadError) {
+    pub(crate) fn note_unread_recording(&mut self, input: &Input, error: ReadError) {
         self.note_reading(input, Reading::Failed(error));
         self.unread_recordings += 1;
     }
 
     /// Counts a recorded process with its threads.
-    pub fn count_recorded(&mut self, threads: usize) {
+    pub(crate) fn count_recorded(&mut self, threads: usize) {
         self.result.processes += 1;
         self.result.threads += threads;
     }
 
     /// Counts processes of another trace, and those of its threads that no earlier trace has.
-    pub fn count_foreign(&mut self, processes: usize, threads: impl Iterator<Item = (u32, u32)>) {
+    pub(crate) fn count_foreign(
+        &mut self,
+        processes: usize,
+        threads: impl Iterator<Item = (u32, u32)>,
+    ) {
         let new = threads.filter(|thread| self.foreign_threads.insert(*thread));
         self.result.threads += new.count();
         self.result.processes += processes;
     }
 
     /// Notes processes of another trace that have another pid in the output.
-    pub fn note_renumbered(&mut self, trace: &Path, pids: impl Iterator<Item = (ForeignPid, u32)>) {
+    pub(crate) fn note_renumbered(
+        &mut self,
+        trace: &Path,
+        pids: impl Iterator<Item = (ForeignPid, u32)>,
+    ) {
         self.renumbered.extend(pids.map(|(foreign, pid)| (trace.to_owned(), foreign, pid)));
     }
 
     /// Notes a trace whose times are far from those of the recordings.
-    pub fn note_far(&mut self, trace: &Path) {
+    pub(crate) fn note_far(&mut self, trace: &Path) {
         self.far.push(trace.to_owned());
     }
 
     /// Notes a trace without frames.
-    pub fn note_generic(&mut self, trace: &Path) {
+    pub(crate) fn note_generic(&mut self, trace: &Path) {
         self.generic.push(trace.to_owned());
     }
 
     /// Returns the count of recordings of which nothing could be read.
-    pub fn unread_recordings(&self) -> usize {
+    pub(crate) fn unread_recordings(&self) -> usize {
         self.unread_recordings
     }
 
     /// Returns the inputs that could not be read.
-    pub fn into_failed(self) -> Vec<Failed> {
+    pub(crate) fn into_failed(self) -> Vec<Failed> {
         self.result.failed
     }
 
     /// Returns the result with the notes on what was found, without the files.
-    pub fn into_result(self, labels: &Labels, frames: &MappedFrames) -> MergeResult {
+    pub(crate) fn into_result(self, labels: &Labels, frames: &MappedFrames) -> MergeResult {
         let mut result = self.result;
         result.notes.extend(notes::of_renumbered(&self.renumbered));
         if !labels.is_generic() {

@@ -19,7 +19,7 @@ const DEVTOOLS_MAX_BYTES: u64 = 536_000_000;
 const DEVTOOLS_SLOW_BYTES: u64 = 200_000_000;
 
 /// Returns notes on merged traces and pprof files that are left out, by their indices.
-pub fn of_copies(copies: &[usize], files: &[Input]) -> Vec<String> {
+pub(crate) fn of_copies(copies: &[usize], files: &[Input]) -> Vec<String> {
     let (pprof, merged): (Vec<_>, Vec<_>) =
         copies.iter().map(|index| &files[*index]).partition(|input| is_pprof(input));
     let note = |(kind, inputs): (&str, Vec<&Input>)| {
@@ -34,7 +34,7 @@ pub fn of_copies(copies: &[usize], files: &[Input]) -> Vec<String> {
 }
 
 /// Returns notes on pprof files, by their indices.
-pub fn of_pprof<'a>(
+pub(crate) fn of_pprof<'a>(
     others: impl Iterator<Item = usize> + 'a,
     files: &'a [Input],
 ) -> impl Iterator<Item = String> + 'a {
@@ -48,7 +48,7 @@ pub fn of_pprof<'a>(
 }
 
 /// Returns notes on recordings that are left out, renumbered, or of another machine.
-pub fn of_processes(processes: &RecordedProcesses, files: &[Input]) -> Vec<String> {
+pub(crate) fn of_processes(processes: &RecordedProcesses, files: &[Input]) -> Vec<String> {
     let mut notes = Vec::new();
     let duplicates = list(processes.duplicates.iter().map(|index| &files[*index].path));
     if !duplicates.is_empty() {
@@ -95,7 +95,7 @@ fn of_marked(processes: &RecordedProcesses) -> Vec<String> {
 
 /// Returns notes on processes of other tools that have another pid in the trace: path of the trace,
 /// pid there, pid in the output.
-pub fn of_renumbered(all: &[(PathBuf, ForeignPid, u32)]) -> Vec<String> {
+pub(crate) fn of_renumbered(all: &[(PathBuf, ForeignPid, u32)]) -> Vec<String> {
     if all.len() > SHOWN {
         let changes = all
             .iter()
@@ -119,7 +119,7 @@ pub fn of_renumbered(all: &[(PathBuf, ForeignPid, u32)]) -> Vec<String> {
 }
 
 /// Returns a note on traces of other tools beside recordings.
-pub fn of_generic(files: &[PathBuf]) -> Option<String> {
+pub(crate) fn of_generic(files: &[PathBuf]) -> Option<String> {
     (!files.is_empty()).then(|| {
         format!(
             "beside recordings, DevTools draws only those events of other tools that DevTools \
@@ -130,7 +130,7 @@ pub fn of_generic(files: &[PathBuf]) -> Option<String> {
 }
 
 /// Returns a note on traces of other tools whose times are far from those of the recordings.
-pub fn of_far(files: &[PathBuf]) -> Option<String> {
+pub(crate) fn of_far(files: &[PathBuf]) -> Option<String> {
     (!files.is_empty()).then(|| {
         format!(
             "the times of other tools are far from those of the recordings, because they count \
@@ -142,7 +142,7 @@ pub fn of_far(files: &[PathBuf]) -> Option<String> {
 }
 
 /// Returns a note on a size that DevTools does not load, or loads slowly: bytes, uncompressed.
-pub fn of_size(bytes: u64) -> Option<String> {
+pub(crate) fn of_size(bytes: u64) -> Option<String> {
     let megabytes = bytes / 1_000_000;
     let problem = if bytes > DEVTOOLS_MAX_BYTES {
         format!("DevTools loads at most {} MB", DEVTOOLS_MAX_BYTES / 1_000_000)

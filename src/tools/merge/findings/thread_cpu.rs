@@ -36,7 +36,7 @@ impl ThreadCpus {
     }
 
     /// Returns the processes whose main threads are known to have worked little beside the busiest.
-    pub fn minor_processes(&self) -> FxHashSet<u32> {
+    pub(crate) fn minor_processes(&self) -> FxHashSet<u32> {
         /// The busiest main thread has worked more than so many times as long.
         const TIMES: u64 = 10;
         let main = self.0.iter().filter(|((_, tid), _)| *tid == 0);

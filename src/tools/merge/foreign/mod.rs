@@ -6,4 +6,4 @@ mod pids;
 mod profiles;
 mod seen_threads;
 mod spans;
-pub mod trace;
+pub(crate) mod trace;

@@ -46,7 +46,7 @@ struct ForeignTrace<'a> {
 }
 
 /// Adds a trace that is not a recording.
-pub fn add_trace(
+pub(crate) fn add_trace(
     source: &OtherTrace,
     inputs: &MergeInputs<'_>,
     output: &mut MergeOutput,

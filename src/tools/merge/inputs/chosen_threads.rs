@@ -27,18 +27,18 @@ impl ChosenThreads {
     }
 
     /// Returns whether all threads stay.
-    pub fn keeps_all(&self) -> bool {
+    pub(crate) fn keeps_all(&self) -> bool {
         self.kept.is_none()
     }
 
     /// Returns whether any thread of a process stays.
-    pub fn keeps_process(&self, process: &InputProcess) -> bool {
+    pub(crate) fn keeps_process(&self, process: &InputProcess) -> bool {
         let is_of = |(of, _): &(InputProcess, u32)| of == process;
         self.kept.as_ref().is_none_or(|kept| kept.iter().any(is_of))
     }
 
     /// Returns whether a thread stays.
-    pub fn keeps_thread(&self, process: InputProcess, tid: u32) -> bool {
+    pub(crate) fn keeps_thread(&self, process: InputProcess, tid: u32) -> bool {
         self.kept.as_ref().is_none_or(|kept| kept.contains(&(process, tid)))
     }
 }

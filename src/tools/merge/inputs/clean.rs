@@ -12,7 +12,7 @@ use cpu_prof_session::formats::trace::event::head::Member;
 
 /// Adds to `edit` what takes secrets out of an event: out of names, details of requests, labels of processes
 /// and URLs. The frames of profiles are looked at elsewhere.
-pub fn clean(event: SoundEvent<'_>, edit: &mut EventEdit) {
+pub(crate) fn clean(event: SoundEvent<'_>, edit: &mut EventEdit) {
     if event.is_profile() {
         return;
     }

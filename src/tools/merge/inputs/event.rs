@@ -44,7 +44,7 @@ impl<'a> SoundEvent<'a> {
     }
 
     /// Returns whether the event names a process or a thread, whatever the time.
-    pub fn is_metadata(self) -> bool {
+    pub(crate) fn is_metadata(self) -> bool {
         self.head.phase == b'M'
     }
 
@@ -54,7 +54,7 @@ impl<'a> SoundEvent<'a> {
     }
 
     /// Returns whether the event has the counters of its thread.
-    pub fn is_counter(self) -> bool {
+    pub(crate) fn is_counter(self) -> bool {
         COUNTERS.contains(&self.name())
     }
 }

@@ -26,7 +26,7 @@ impl ForeignPid {
     }
 
     /// Returns the pid if viewers can read it.
-    pub fn as_number(&self) -> Option<u32> {
+    pub(crate) fn as_number(&self) -> Option<u32> {
         match self {
             Self::Number(number) => u32::try_from(*number).ok(),
             Self::Text(_) => None,

@@ -86,7 +86,7 @@ impl<'a> MergeInputs<'a> {
     }
 
     /// Returns the inputs that are neither copies nor unreadable.
-    pub fn used_files(&self) -> impl Iterator<Item = &'a Input> {
+    pub(crate) fn used_files(&self) -> impl Iterator<Item = &'a Input> {
         let recorded = self.recorded().iter().flat_map(RecordedProcess::recordings);
         let others = self.others.iter().map(|trace| trace.input);
         recorded.map(|recording| recording.input).chain(others).map(|index| self.file(index))
@@ -98,12 +98,12 @@ impl<'a> MergeInputs<'a> {
     }
 
     /// Returns whether a time is far from all recordings.
-    pub fn are_far_from(&self, ts: i64) -> bool {
+    pub(crate) fn are_far_from(&self, ts: i64) -> bool {
         self.recorded.are_far_from(ts)
     }
 
     /// Adds the bytes of one reading of all inputs to the bytes to read.
-    pub fn expect_reading(&self) {
+    pub(crate) fn expect_reading(&self) {
         let bytes: u64 = self.files.iter().map(|file| file.bytes).sum();
         self.progress.total.fetch_add(bytes, Ordering::Relaxed);
     }

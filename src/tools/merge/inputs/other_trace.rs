@@ -46,7 +46,7 @@ pub struct TraceHost {
 
 /// Finds the processes that traces are about. Each trace is given by its input and its first event;
 /// merged traces have none.
-pub fn find_hosts(
+pub(crate) fn find_hosts(
     traces: Vec<(usize, Option<FirstEvent>)>,
     files: &[Input],
     recorded: &[RecordedProcess],
@@ -87,7 +87,7 @@ impl OtherTrace {
     }
 
     /// Returns whether another input names a process.
-    pub fn is_named_elsewhere(&self, pid: &ForeignPid) -> bool {
+    pub(crate) fn is_named_elsewhere(&self, pid: &ForeignPid) -> bool {
         self.host_of(pid).is_some_and(|host| host.is_named)
     }
 
@@ -134,7 +134,7 @@ impl TraceHost {
     }
 
     /// Returns whether a thread of the output was recorded.
-    pub fn has_recorded(&self, tid: u32) -> bool {
+    pub(crate) fn has_recorded(&self, tid: u32) -> bool {
         self.threads.values().any(|recorded| *recorded == tid)
     }
 }

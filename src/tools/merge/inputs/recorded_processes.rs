@@ -170,7 +170,7 @@ impl RecordedProcess {
     }
 
     /// Returns the facts that tell the clock of the process.
-    pub fn clock_facts(&self) -> ClockFacts {
+    pub(crate) fn clock_facts(&self) -> ClockFacts {
         let (start_us, end_us) = self.span_us();
         let mut facts = ClockFacts {
             boot: None,
@@ -242,7 +242,7 @@ impl RecordedProcess {
     }
 
     /// Returns the pid at the time of the recording, or the pid that stands for an unknown one.
-    pub fn known_pid(&self) -> u32 {
+    pub(crate) fn known_pid(&self) -> u32 {
         self.recorded_pid.unwrap_or(Program::UNKNOWN_PID)
     }
 
@@ -274,7 +274,7 @@ impl RecordedProcess {
 }
 
 /// Returns a program of which only the name of its script is known, or nothing.
-pub fn program_of_script(pid: u32, script: Option<String>) -> Program {
+pub(crate) fn program_of_script(pid: u32, script: Option<String>) -> Program {
     let argv = script.map_or_else(Vec::new, |script| vec![String::new(), script]);
     Program { pid, argv, ..Program::default() }
 }

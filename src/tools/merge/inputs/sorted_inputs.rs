@@ -19,7 +19,7 @@ pub struct SortedInputs {
 
 impl SortedInputs {
     /// Tells what each input is.
-    pub fn sniff(files: &[Input], failed: Vec<Failed>) -> Self {
+    pub(crate) fn sniff(files: &[Input], failed: Vec<Failed>) -> Self {
         let mut sorted = Self { failed, ..Self::default() };
         let mut merged = Vec::new();
         for (index, input) in files.iter().enumerate() {

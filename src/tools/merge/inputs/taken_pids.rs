@@ -16,7 +16,7 @@ impl TakenPids {
     }
 
     /// Takes a pid that no system assigns.
-    pub fn take_free(&mut self) -> u32 {
+    pub(crate) fn take_free(&mut self) -> u32 {
         let last = self.0.last().copied().unwrap_or_default();
         let free = last.saturating_add(1).max(FREE_PIDS);
         self.0.insert(free);

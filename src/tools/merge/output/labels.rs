@@ -65,36 +65,36 @@ impl Labels {
 
     /// Asks whether the frames of a trace of Chrome stay as they are. DevTools reads one such trace,
     /// so this is true for the first that asks.
-    pub fn claim_page(&mut self) -> bool {
+    pub(crate) fn claim_page(&mut self) -> bool {
         let is_first = self.page.is_none();
         self.page.get_or_insert_default();
         is_first
     }
 
     /// Notes the main frame of the page.
-    pub fn set_main_frame(&mut self, id: String) {
+    pub(crate) fn set_main_frame(&mut self, id: String) {
         self.page.get_or_insert_default().main_frame = Some(id);
     }
 
     /// Returns the labels of all processes.
-    pub fn urls(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn urls(&self) -> impl Iterator<Item = &str> {
         self.list.iter().map(|label| label.url.as_str())
     }
 
     /// Sets the working directory of a process.
-    pub fn set_cwd(&mut self, pid: u32, cwd: &str) {
+    pub(crate) fn set_cwd(&mut self, pid: u32, cwd: &str) {
         for label in self.list.iter_mut().filter(|label| label.pid == pid) {
             label.cwd = Some(cwd.to_owned());
         }
     }
 
     /// Notes the name of the input that a process comes from.
-    pub fn set_name(&mut self, pid: u32, name: &str) {
+    pub(crate) fn set_name(&mut self, pid: u32, name: &str) {
         self.names.insert(pid, name.to_owned());
     }
 
     /// Adds the names of the inputs to the labels of their processes.
-    pub fn add_names(&mut self) {
+    pub(crate) fn add_names(&mut self) {
         for label in &mut self.list {
             if let Some(name) = self.names.get(&label.pid) {
                 label.url = with_input_name(&label.url, name);
@@ -104,7 +104,7 @@ impl Labels {
 
     /// Adds the working directory to labels that are equal but for the pid, as those of a monorepo's
     /// tasks are. The directory that all processes have in common says nothing.
-    pub fn add_places(&mut self) {
+    pub(crate) fn add_places(&mut self) {
         let mut cwds = self.list.iter().filter_map(ProcessLabel::cwd);
         let Some(first) = cwds.next() else { return };
         let common = cwds.fold(first, |common, cwd| {
@@ -131,12 +131,12 @@ impl Labels {
     }
 
     /// Returns whether no input names frames. DevTools then shows all processes without labels.
-    pub fn is_generic(&self) -> bool {
+    pub(crate) fn is_generic(&self) -> bool {
         self.page.is_none() && self.list.iter().all(|label| label.is_generic)
     }
 
     /// Returns whether the trace is that of a page, and nothing else.
-    pub fn is_page_alone(&self) -> bool {
+    pub(crate) fn is_page_alone(&self) -> bool {
         self.page.is_some() && self.list.is_empty()
     }
 

@@ -34,7 +34,7 @@ const KEY: &[u8] = b"\"id_ref\"";
 
 impl ForeignIds {
     /// Returns the ids of a trace by its number.
-    pub fn of_trace(trace: usize) -> Self {
+    pub(crate) fn of_trace(trace: usize) -> Self {
         Self { trace }
     }
 

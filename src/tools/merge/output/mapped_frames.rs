@@ -69,7 +69,7 @@ impl MappedFrames {
 
     /// Takes the source map of a script, which the merged trace then has no use for. Returns whether
     /// the event holds one.
-    pub fn take_map(&mut self, event: SoundEvent<'_>) -> bool {
+    pub(crate) fn take_map(&mut self, event: SoundEvent<'_>) -> bool {
         if !self.is_on || event.name() != SCRIPT_SOURCE_MAP.as_bytes() {
             return false;
         }
@@ -80,7 +80,7 @@ impl MappedFrames {
     }
 
     /// Returns the sources; none if all frames stay as they are.
-    pub fn originals(&mut self) -> Option<&mut Originals> {
+    pub(crate) fn originals(&mut self) -> Option<&mut Originals> {
         self.is_on.then_some(&mut self.originals)
     }
 

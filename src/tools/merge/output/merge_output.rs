@@ -51,7 +51,7 @@ impl MergeOutput {
     }
 
     /// Returns whether profiles pass unchanged.
-    pub fn copies_profiles(&self, options: &MergeOptions) -> bool {
+    pub(crate) fn copies_profiles(&self, options: &MergeOptions) -> bool {
         self.trace.slice.is_everything() && !options.changes_samples()
     }
 }

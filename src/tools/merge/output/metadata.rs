@@ -16,7 +16,7 @@ use cpu_prof_core::format::trace::write::events::Events;
 impl MergeOutput {
     /// Writes the end of the trace. `recorded` are the recorded processes, and `minor` the pids of those
     /// that hardly worked.
-    pub fn write_end(
+    pub(crate) fn write_end(
         &mut self,
         recorded: &[RecordedProcess],
         minor: &FxHashSet<u32>,

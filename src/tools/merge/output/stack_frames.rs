@@ -10,7 +10,7 @@ use cpu_prof_core::format::ascii_json::encode;
 use cpu_prof_core::format::trace::lines::SEPARATOR;
 
 /// The member of a trace's object that holds its stack frames.
-pub const STACK_FRAMES: &str = "stackFrames";
+pub(crate) const STACK_FRAMES: &str = "stackFrames";
 
 /// The stack frames of all traces.
 #[derive(Debug)]

@@ -45,7 +45,7 @@ impl OutputTrace {
     }
 
     /// Notes that a process has an event between these times.
-    pub fn note_span(&mut self, pid: u32, from_us: i64, to_us: i64) {
+    pub(crate) fn note_span(&mut self, pid: u32, from_us: i64, to_us: i64) {
         let (first, last) = self.pids.entry(pid).or_insert((from_us, to_us));
         *first = from_us.min(*first);
         *last = to_us.max(*last);

@@ -113,13 +113,13 @@ impl CopiedProfile {
 
     /// Returns the end of the samples so far if a chunk of this time stands before the last of them:
     /// microseconds.
-    pub fn end_after(&self, ts: i64) -> Option<i64> {
+    pub(crate) fn end_after(&self, ts: i64) -> Option<i64> {
         let last_us = self.time.last_us();
         (last_us > ts).then(|| last_us.saturating_add(self.usual_us))
     }
 
     /// Returns the first chunk of a profile that was never announced.
-    pub fn unannounced(&self) -> Option<&FirstChunk> {
+    pub(crate) fn unannounced(&self) -> Option<&FirstChunk> {
         self.first.as_ref().filter(|_| !self.is_announced)
     }
 

@@ -66,7 +66,7 @@ fn met_condition(recording: &RecordingFile) -> Option<MetCondition> {
 }
 
 /// Reads the profile of an event that holds a whole `.cpuprofile`.
-pub fn of_event(
+pub(crate) fn of_event(
     event: &[u8],
     frames: &mut FrameTable,
     mapped: &mut MappedFrames,

@@ -11,7 +11,7 @@ use cpu_prof_session::model::frame_table::FrameTable;
 use cpu_prof_session::model::thread_profile::{NONE, ThreadProfile};
 
 /// Gives the frames and lines of all threads their places in the sources.
-pub fn map_session(session: &mut Session, originals: &mut Originals) {
+pub(crate) fn map_session(session: &mut Session, originals: &mut Originals) {
     let mut places = SessionPlaces::of(&mut session.frames, originals);
     let threads = session.processes.iter_mut().flat_map(|process| &mut process.threads);
     for profile in threads.flat_map(|thread| &mut thread.profiles) {
@@ -20,7 +20,7 @@ pub fn map_session(session: &mut Session, originals: &mut Originals) {
 }
 
 /// Gives the frames and lines of one profile their places in the sources.
-pub fn map_profile(
+pub(crate) fn map_profile(
     profile: &mut ThreadProfile,
     frames: &mut FrameTable,
     originals: &mut Originals,

@@ -96,7 +96,7 @@ impl Originals {
     }
 
     /// Sets whether sources are looked for, and not only the names of native functions.
-    pub fn look_for_sources(&mut self, looks: bool) {
+    pub(crate) fn look_for_sources(&mut self, looks: bool) {
         self.only_symbols = !looks;
     }
 
@@ -150,7 +150,7 @@ impl Originals {
     }
 
     /// Returns a place of a call in its source; the place itself where no map has it.
-    pub fn call_site(&mut self, site: &CallFrame) -> CallFrame {
+    pub(crate) fn call_site(&mut self, site: &CallFrame) -> CallFrame {
         let mapped = (!self.only_symbols).then(|| self.mapped_site(site)).flatten();
         mapped.unwrap_or_else(|| site.clone())
     }
@@ -205,7 +205,7 @@ impl Originals {
     }
 
     /// Adds the map of a script that is in no file.
-    pub fn add_map(&mut self, script: ScriptKey, json: String) {
+    pub(crate) fn add_map(&mut self, script: ScriptKey, json: String) {
         if !self.scripts.contains_key(&script) {
             self.maps.entry(script).or_insert(json);
         }

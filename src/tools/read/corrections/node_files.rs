@@ -27,7 +27,7 @@ const MODULES: &str = "_debug_agent _debugger _http_agent _http_client _http_com
 ///
 /// V8 has the whole paths of a program's files. A source map can have relative ones, and a program a `util.js` of
 /// its own: where it has other relative files, only those below `internal/` tell that a name is Node's.
-pub fn with_node_files(frames: impl Iterator<Item = CallFrame>) -> Vec<CallFrame> {
+pub(crate) fn with_node_files(frames: impl Iterator<Item = CallFrame>) -> Vec<CallFrame> {
     let mut frames: Vec<CallFrame> = frames.collect();
     let executed = frames.iter().filter(|frame| frame.origin == FrameOrigin::Executed);
     let relative: Vec<&str> = executed.filter_map(|frame| relative_file(&frame.url)).collect();

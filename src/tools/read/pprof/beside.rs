@@ -69,7 +69,7 @@ impl RecordedTime {
 }
 
 /// Gives other tools' pprof among processes the clock of the others.
-pub fn place_all(mut processes: Vec<&mut Process>) {
+pub(crate) fn place_all(mut processes: Vec<&mut Process>) {
     if let Some(recorded) = RecordedTime::of(processes.iter().map(|process| &**process)) {
         processes.iter_mut().for_each(|process| recorded.place(process));
     }

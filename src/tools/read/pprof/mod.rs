@@ -30,7 +30,7 @@ pub fn is_pprof(input: &Input) -> bool {
 }
 
 /// Returns whether an input is pprof that was converted by this project.
-pub fn is_converted(input: &Input) -> bool {
+pub(crate) fn is_converted(input: &Input) -> bool {
     is_pprof(input) && input.open().is_ok_and(read::is_ours)
 }
 

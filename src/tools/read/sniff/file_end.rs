@@ -11,7 +11,7 @@ use cpu_prof_session::formats::trace::event::head::EventHead;
 
 /// What the last bytes of a trace tell.
 #[derive(Debug, Default)]
-pub struct FileEnd {
+pub(crate) struct FileEnd {
     /// The latest time, microseconds.
     pub last_us: Option<i64>,
     /// The time of the last heartbeat, microseconds: samples before are in the file. Other events can be later
@@ -22,18 +22,18 @@ pub struct FileEnd {
 }
 
 /// Returns whether a recording's trace was completed: its last event says so.
-pub fn is_complete(input: &Input) -> io::Result<bool> {
+pub(crate) fn is_complete(input: &Input) -> io::Result<bool> {
     let end = last_bytes(input)?;
     Ok(last_events(&end).any(|(event, head)| head.name(event) == b"trace.end"))
 }
 
 /// Reads the end of a trace that is not compressed.
-pub fn end_of(input: &Input) -> FileEnd {
+pub(crate) fn end_of(input: &Input) -> FileEnd {
     last_bytes(input).map_or_else(|_| FileEnd::default(), |end| end_of_text(&end))
 }
 
 /// Reads the last bytes of a trace. Skips the first line, which may be cut off.
-pub fn end_of_text(text: &[u8]) -> FileEnd {
+pub(crate) fn end_of_text(text: &[u8]) -> FileEnd {
     let mut end = FileEnd::default();
     for (event, head) in last_events(text) {
         let at_us = head.ts(event);

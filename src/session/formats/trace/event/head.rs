@@ -84,7 +84,7 @@ impl Place {
 impl EventHead {
     /// Returns the head of a part of a profile in a trace of ours; none if the event begins in another
     /// way. Does not check the arguments.
-    pub fn of_our_chunk(event: &[u8]) -> Option<Self> {
+    pub(crate) fn of_our_chunk(event: &[u8]) -> Option<Self> {
         const NAME: &[u8] = b"ProfileChunk";
         let mut head = Self { has_name: true, phase: b'P', ..Self::default() };
         let mut cursor = Cursor { event, at: 0 };

@@ -187,7 +187,7 @@ impl TraceNames {
     }
 
     /// Reads the facts of a `.cpuprofile`. Returns the ids of its process and its thread.
-    pub fn of_cpuprofile(&mut self, facts: &[u8]) -> Option<(i64, i64)> {
+    pub(crate) fn of_cpuprofile(&mut self, facts: &[u8]) -> Option<(i64, i64)> {
         let mut program: ProgramJson = serde_json::from_slice(facts).ok()?;
         let (pid, tid) = (program.pid?, program.thread_id?);
         let names = self.process(pid);

@@ -160,7 +160,7 @@ impl GlobalSamples {
     }
 
     /// Takes the samples out as events of profiles, the last first.
-    pub fn take_events(&mut self) -> Vec<Vec<u8>> {
+    pub(crate) fn take_events(&mut self) -> Vec<Vec<u8>> {
         if self.threads.is_empty() {
             return Vec::new();
         }

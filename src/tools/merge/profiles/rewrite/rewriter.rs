@@ -215,7 +215,7 @@ impl ProfileRewriter {
     }
 
     /// Returns the number of a label set for samples.
-    pub fn number_labels(&mut self, set: &LabelSet) -> u32 {
+    pub(crate) fn number_labels(&mut self, set: &LabelSet) -> u32 {
         self.labels.number(set)
     }
 
@@ -245,7 +245,11 @@ impl ProfileRewriter {
     }
 
     /// Writes the samples until a time, before an event of this time is written.
-    pub fn write_until(&mut self, ts: i64, trace: &mut OutputTrace) -> Result<(), MergeError> {
+    pub(crate) fn write_until(
+        &mut self,
+        ts: i64,
+        trace: &mut OutputTrace,
+    ) -> Result<(), MergeError> {
         self.extend_to(ts);
         if let Some(thinner) = &mut self.thinner {
             thinner.end_at(ts.max(self.time.last_us()), &mut self.ready);

@@ -6,7 +6,7 @@ use cpu_prof_session::model::Process;
 
 /// A time in which a process did one thing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Phase {
+pub(crate) struct Phase {
     /// Name; none for a time without one.
     pub name: Option<String>,
     /// Start, microseconds.
