@@ -23,8 +23,16 @@ const TOTALS = mapOf({
 
 /** The measures that rules limit, by the kinds of what has a name. @type {Record<Kind | Owner, Row['measure']>} */
 const MEASURES = {
-  ...{ function: 'total', file: 'total', package: 'total', process: 'duration', label: 'self' },
-  ...{ rule: 'self', plugin: 'self', loader: 'self', transform: 'self', test: 'self' },
+  function: 'total',
+  file: 'total',
+  package: 'total',
+  process: 'duration',
+  label: 'self',
+  rule: 'self',
+  plugin: 'self',
+  loader: 'self',
+  transform: 'self',
+  test: 'self',
 }
 const NAMED = mapOf(MEASURES)
 /** Bytes of a unit. */

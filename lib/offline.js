@@ -46,14 +46,15 @@ const LABELS = [
 ]
 /** What chooses processes, threads, stacks and samples. */
 const FILTERS = {
-  ...{ process: TEXTS, thread: TEXTS },
-  ...{ package: TEXTS, focus: TEXTS, ignore: TEXTS, label: LABELS },
+  process: TEXTS,
+  thread: TEXTS,
+  package: TEXTS,
+  focus: TEXTS,
+  ignore: TEXTS,
+  label: LABELS,
 }
 /** Options that all tools share. @type {Record<keyof import('../index.js').Selection, Kind>} */
-const SELECTION = {
-  ...{ from: TIME, to: TIME, sourceMaps: BOOLEAN, symbols: FOLDERS },
-  ...FILTERS,
-}
+const SELECTION = { from: TIME, to: TIME, sourceMaps: BOOLEAN, symbols: FOLDERS, ...FILTERS }
 /** @type {Record<keyof import('../index.js').MergeOptions, Kind>} */
 const MERGE_OPTIONS = {
   names: ['an object of names with their inputs', isObject],
@@ -108,7 +109,8 @@ async function merge(inputs, output, options = {}) {
   const paths = hasNone ? [] : checkInputs(inputs)
   checkOutput(output)
   const settings = {
-    ...{ names, interval },
+    names,
+    interval,
     exit: given.exit && withoutNull(given.exit),
     categories: listOf(given.categories),
     selection: selectionOf(given),
@@ -289,7 +291,18 @@ async function callAddon(work) {
 }
 
 module.exports = {
-  ...{ merge, report, pageData, convert, check },
-  ...{ compare, comparePageData, findChanges },
-  ...{ runsIn, allRunsOf, callAddon, selectionOf, isLabel, labelKeyOf },
+  merge,
+  report,
+  pageData,
+  convert,
+  check,
+  compare,
+  comparePageData,
+  findChanges,
+  runsIn,
+  allRunsOf,
+  callAddon,
+  selectionOf,
+  isLabel,
+  labelKeyOf,
 }

@@ -20,14 +20,20 @@ function socketFolder(mode = 0o700) {
 /** Returns a status of a process that is armed. @param {Record<string, any>} [facts] */
 function statusOf(facts = {}) {
   return {
-    ...{ pid: PID, ppid: 1, node: 'v24.0.0', label: 'server.js', cwd: '/srv/api' },
-    ...{
-      script: '/srv/api/server.js',
-      argv: ['/usr/bin/node', '/srv/api/server.js', '--port', '80'],
-      dir: '/srv/api',
-      armedMs: Date.now(),
-    },
-    ...{ threads: 1, conditions: [], recording: null, last: null },
+    pid: PID,
+    ppid: 1,
+    node: 'v24.0.0',
+    label: 'server.js',
+    cwd: '/srv/api',
+
+    script: '/srv/api/server.js',
+    argv: ['/usr/bin/node', '/srv/api/server.js', '--port', '80'],
+    dir: '/srv/api',
+    armedMs: Date.now(),
+    threads: 1,
+    conditions: [],
+    recording: null,
+    last: null,
     ...facts,
   }
 }

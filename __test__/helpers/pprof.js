@@ -74,7 +74,10 @@ function pprofBytes(samples, options = {}) {
   const functions = [...ids].map(([frame, number]) => {
     const [, name, filename = '', line = 0] = /^(\S+)(?: (\S+):(\d+))?$/.exec(frame) ?? ['', frame]
     return {
-      ...{ id: number, name: text(name), systemName: text(name), filename: text(filename) },
+      id: number,
+      name: text(name),
+      systemName: text(name),
+      filename: text(filename),
       startLine: Number(line),
     }
   })
@@ -83,9 +86,15 @@ function pprofBytes(samples, options = {}) {
     line: [{ functionId: each.id, line: each.startLine }],
   }))
   const profile = new Profile({
-    ...{ sampleType: types.map(valueType), sample, location, function: functions, stringTable },
-    ...{ periodType: valueType(period), period: periodMs * 1e6 },
-    ...{ timeNanos: BigInt(timeMs) * 1_000_000n, durationNanos: durationMs * 1e6 },
+    sampleType: types.map(valueType),
+    sample,
+    location,
+    function: functions,
+    stringTable,
+    periodType: valueType(period),
+    period: periodMs * 1e6,
+    timeNanos: BigInt(timeMs) * 1_000_000n,
+    durationNanos: durationMs * 1e6,
     defaultSampleType: text(defaultType),
   })
   return Buffer.from(profile.encode())

@@ -27,7 +27,10 @@ const EJS = { name: 'render', file: 'node_modules/ejs/lib/ejs.js', line: 9 }
 
 /** A process that starts others, and idles meanwhile. @param {number} pid @param {number} ms @returns {Recorded} */
 const npm = (pid, ms) => ({
-  ...{ pid, label: 'npm', argv: ['run', 'build'], processStartMs: pid },
+  pid,
+  label: 'npm',
+  argv: ['run', 'build'],
+  processStartMs: pid,
   spans: [
     [COMPILE, 60],
     ['(idle)', ms - 60],
@@ -36,7 +39,12 @@ const npm = (pid, ms) => ({
 
 /** @param {number} pid @param {number} ppid @param {number} startMs @param {Recorded['spans']} spans @returns {Recorded} */
 const child = (pid, ppid, startMs, spans) => ({
-  ...{ pid, ppid, ancestors: [ppid], label: `task${pid}.js`, processStartMs: pid, spans },
+  pid,
+  ppid,
+  ancestors: [ppid],
+  label: `task${pid}.js`,
+  processStartMs: pid,
+  spans,
   start: START_US + 1000 * startMs,
 })
 
@@ -52,7 +60,10 @@ const withUnrecorded = (nodes, nodesMs, othersMs) => ({
   ],
   events: [
     {
-      ...{ name: 'programs.unrecorded', ph: 'I', s: 't', ts: START_US + 1_040_000 },
+      name: 'programs.unrecorded',
+      ph: 'I',
+      s: 't',
+      ts: START_US + 1_040_000,
       cat: 'disabled-by-default-devtools.timeline',
       args: { data: { nodes, nodesUs: nodesMs * 1000, othersUs: othersMs * 1000 } },
     },
@@ -257,7 +268,8 @@ const PROGRAMS = {
     recordings: [
       { spans: [['(idle)', 1000]] },
       ...[800, 100, 100].map((ms, index) => ({
-        ...{ tid: index + 1, script: 'task.js' },
+        tid: index + 1,
+        script: 'task.js',
         spans: /** @type {[string, number][]} */ ([[`${MAIN} > count app.js:2`, ms]]),
       })),
     ],
@@ -327,7 +339,10 @@ const PROGRAMS = {
         ],
         events: [
           {
-            ...{ name: 'native.threads', ph: 'I', s: 't', ts: START_US + 1_000_000 },
+            name: 'native.threads',
+            ph: 'I',
+            s: 't',
+            ts: START_US + 1_000_000,
             cat: 'disabled-by-default-devtools.timeline',
             args: { data: { spanUs: 900_000, threads: [['WorkerThread', 3, 2_700_000]] } },
           },
@@ -400,7 +415,9 @@ const PROGRAMS = {
         ],
       },
       ...[1, 2, 3].map((tid) => ({
-        ...{ tid, script: 'task.js', start: START_US + 3_000_000 },
+        tid,
+        script: 'task.js',
+        start: START_US + 3_000_000,
         spans: /** @type {Recorded['spans']} */ ([[`shard task.js:${tid}`, 2000]]),
       })),
     ],
@@ -416,7 +433,9 @@ const PROGRAMS = {
         ],
       },
       ...[1, 2, 3].map((tid) => ({
-        ...{ tid, script: 'task.js', start: START_US + 3_000_000 },
+        tid,
+        script: 'task.js',
+        start: START_US + 3_000_000,
         spans: /** @type {Recorded['spans']} */ ([[`shard task.js:${tid}`, 2000]]),
       })),
     ],

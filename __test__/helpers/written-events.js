@@ -8,7 +8,11 @@ const START = 1e9
 /** Returns the two events of a measure. @param {string} name @param {number} from @param {number} to */
 function measure(name, from, to) {
   const event = (/** @type {string} */ ph, /** @type {number} */ ms) => ({
-    ...{ cat: 'blink.user_timing', name, ph, ts: START + 1000 * ms, args: {} },
+    cat: 'blink.user_timing',
+    name,
+    ph,
+    ts: START + 1000 * ms,
+    args: {},
     id2: { local: `${name} ${from}` },
   })
   return [event('b', from), event('e', to)]

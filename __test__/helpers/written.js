@@ -111,8 +111,11 @@ function sample(spans, root) {
     const { everyMs = 1, labels } = counters
     const share = (/** @type {number} */ all) => (all / ms) * everyMs
     const each = {
-      ...{ cpuMs: share(cpuMs), waitMs: share(waitMs) },
-      ...{ nativeMs: share(nativeMs), childrenMs: share(childrenMs), everyMs },
+      cpuMs: share(cpuMs),
+      waitMs: share(waitMs),
+      nativeMs: share(nativeMs),
+      childrenMs: share(childrenMs),
+      everyMs,
     }
     const line = frames.at(-1)?.at ?? 0
     for (let at = 0; at < ms; at += everyMs) samples.push({ node, line, labels, counters: each })
@@ -210,7 +213,12 @@ function recording(recorded = {}) {
   const at = { pid, tid, ts: start }
   const instant = { cat: 'x', name: '', ph: 'I', s: 't', ...at, args: {} }
   const named = (/** @type {string} */ what, /** @type {string} */ text, ts = 1) => ({
-    ...{ cat: '__metadata', name: what, ph: 'M', ...at, ts, args: { name: text } },
+    cat: '__metadata',
+    name: what,
+    ph: 'M',
+    ...at,
+    ts,
+    args: { name: text },
   })
   const profile = {
     cat: 'disabled-by-default-v8.cpu_profiler',
@@ -243,9 +251,9 @@ function recording(recorded = {}) {
   for (let from = 0; from < samples.length; from += flushMs) {
     const window = samples.slice(from, from + flushMs)
     const highest = Math.max(known, ...window.map(({ node }) => node.id))
-    const fresh = nodes.slice(known, highest).map(({ id, parent, callFrame }) => ({
-      ...{ id, ...(parent > 0 && { parent }), callFrame },
-    }))
+    const fresh = nodes
+      .slice(known, highest)
+      .map(({ id, parent, callFrame }) => ({ id, ...(parent > 0 && { parent }), callFrame }))
     known = highest
     const lines = window.map(({ line }) => line)
     const data = {

@@ -32,7 +32,10 @@ function reasonIn(project, flags = []) {
   const { status, stdout, stderr } = node(
     project,
     ...flags,
-    ...['--require', NAME, '-e', 'console.log("as ever"); process.exitCode = 5'],
+    '--require',
+    NAME,
+    '-e',
+    'console.log("as ever"); process.exitCode = 5',
   )
   assert.deepEqual([status, stdout], [5, 'as ever\n'], stderr)
   const [, reason] = pattern`^${messages.notProfiling}(.*)\n$`.exec(stderr) ?? []

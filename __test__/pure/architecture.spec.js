@@ -26,8 +26,13 @@ const ENTRIES_OF_MAIN = ['@org/cpu-prof', '@org/cpu-prof/own-packages']
 const SYSTEM = 'cli/system'
 /** The paths that the rules name. */
 const NAMED = [
-  ...[...ENTRIES, ...FOLDERS, PAGE, ...PAGE_MAY_REQUIRE],
-  ...[COMMANDS, ...COMMANDS_MAY_LOAD, SYSTEM],
+  ...ENTRIES,
+  ...FOLDERS,
+  PAGE,
+  ...PAGE_MAY_REQUIRE,
+  COMMANDS,
+  ...COMMANDS_MAY_LOAD,
+  SYSTEM,
 ]
 const MAX_LINES = 400
 const MAX_FILES = 14

@@ -174,13 +174,21 @@ test('which errors are defects', () => {
   const coded = (/** @type {Error} */ error, /** @type {string} */ code) =>
     Object.assign(error, { code })
   const defects = [
-    ...[new TypeError('x'), new RangeError('x'), new ReferenceError('x'), new SyntaxError('x')],
-    ...[new assert.AssertionError({ message: 'x' }), coded(new Error('x'), 'InvalidArg')],
-    ...['a text', undefined],
+    new TypeError('x'),
+    new RangeError('x'),
+    new ReferenceError('x'),
+    new SyntaxError('x'),
+    new assert.AssertionError({ message: 'x' }),
+    coded(new Error('x'), 'InvalidArg'),
+    'a text',
+    undefined,
   ]
   const others = [
-    ...[new Error('x'), coded(new Error('x'), 'ENOENT'), coded(new Error('x'), 'garbled')],
-    ...[coded(new Error('x'), 'ERR_STREAM_DESTROYED'), new DOMException('x', 'AbortError')],
+    new Error('x'),
+    coded(new Error('x'), 'ENOENT'),
+    coded(new Error('x'), 'garbled'),
+    coded(new Error('x'), 'ERR_STREAM_DESTROYED'),
+    new DOMException('x', 'AbortError'),
     new AggregateError([]),
   ]
   assert.deepEqual(defects.filter(isDefect), defects)

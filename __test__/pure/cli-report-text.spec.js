@@ -22,7 +22,11 @@ function thread(
 
 /** Returns the costs of one thread, whose work is critical. @param {number} selfMs @param {number} totalMs @param {number} [blockedMs] */
 const costs = (selfMs, totalMs, blockedMs = 0) => ({
-  ...{ selfMs, totalMs, blockedMs, waitingMs: 0, criticalMs: selfMs },
+  selfMs,
+  totalMs,
+  blockedMs,
+  waitingMs: 0,
+  criticalMs: selfMs,
 })
 
 /** @param {string} name @param {number} selfMs @param {number} totalMs */
@@ -50,21 +54,24 @@ function exampleReport() {
     version: 2,
     durationMs: 4000,
     totals: {
-      ...{
-        javascriptMs: 5000,
-        nativeMs: 20,
-        gcMs: 100,
-        waitingMs: 0,
-        blockedMs: 600,
-        idleMs: 3000,
-      },
+      javascriptMs: 5000,
+      nativeMs: 20,
+      gcMs: 100,
+      waitingMs: 0,
+      blockedMs: 600,
+      idleMs: 3000,
     },
     chain: [],
     labels: [],
     labelKeys: [],
     processes: [
       {
-        ...{ pid: 41, name: 'nx', command: 'nx run-many', cwd: '/repo', launcher: false, ...times },
+        pid: 41,
+        name: 'nx',
+        command: 'nx run-many',
+        cwd: '/repo',
+        launcher: false,
+        ...times,
         cpu: { javascriptMs: 1900, nativeMs: 2500, othersMs: 1200 },
         threads: [
           thread(0, 'main', [0, 4000, 900, 50, 10, 3000]),
@@ -73,8 +80,13 @@ function exampleReport() {
         ],
       },
       {
-        ...{ pid: 42, name: 'eslint', command: `eslint ${'x'.repeat(200)}`, ...times },
-        ...{ cwd: '/repo/packages/a', parentPid: 41, launcher: false },
+        pid: 42,
+        name: 'eslint',
+        command: `eslint ${'x'.repeat(200)}`,
+        ...times,
+        cwd: '/repo/packages/a',
+        parentPid: 41,
+        launcher: false,
         threads: [thread(0, 'main', [2000, 2000, 1900, 40, 10, 0, 600])],
       },
     ],
@@ -92,10 +104,7 @@ function exampleReport() {
       ln('readFileUtf8', 300, '', 0),
     ],
     files: [
-      {
-        ...{ file: '/repo/src/a|b.js', package: '(own code)', trunk: false },
-        ...costs(25, 4000, 600),
-      },
+      { file: '/repo/src/a|b.js', package: '(own code)', trunk: false, ...costs(25, 4000, 600) },
     ],
     packages: [
       { name: 'typescript', ...costs(1500, 1800) },
@@ -108,7 +117,10 @@ function exampleReport() {
     ],
     scripts: [],
     counts: { functions: 6, lines: 3, files: 1, packages: 3 },
-    ...{ inputs: 4, repaired: [], failed: [], notes: [] },
+    inputs: 4,
+    repaired: [],
+    failed: [],
+    notes: [],
   }
 }
 
@@ -184,7 +196,11 @@ test('threads that look alike are told apart by the file that they worked on', (
   const report = exampleReport()
   const [, process] = report.processes
   const fork = (/** @type {number} */ pid, /** @type {string} */ ownFile) => ({
-    ...{ ...process, pid, name: 'tinypool-process', command: 'tinypool-process', cwd: '/repo' },
+    ...process,
+    pid,
+    name: 'tinypool-process',
+    command: 'tinypool-process',
+    cwd: '/repo',
     threads: [{ ...process.threads[0], ownFile }],
   })
   report.processes = [fork(50, '/repo/test/a.test.ts'), fork(51, '/repo/test/b.test.ts')]
@@ -201,7 +217,10 @@ test('a long place is cut before the label of its thread', () => {
   const report = exampleReport()
   const [first] = report.processes
   const worker = (/** @type {number} */ id, /** @type {string} */ ownFile) => ({
-    ...{ ...first.threads[1], name: `worker ${id}: workers.js`, threadId: id, ownFile },
+    ...first.threads[1],
+    name: `worker ${id}: workers.js`,
+    threadId: id,
+    ownFile,
   })
   const folder = '/repo/packages/application/test'
   const workers = [worker(1, `${folder}/a.test.ts`), worker(2, `${folder}/b.test.ts`)]
@@ -223,7 +242,14 @@ test('a launcher has one row, and its work is not shared out', () => {
 test('times take eight columns at most', () => {
   const shown = [1.25, 61.2, 9_940, 99_900, 110_000, 3_599_400, 3_600_000, 360_000_000]
   assert.deepEqual(shown.map(formatTime), [
-    ...['1.3 ms', '61 ms', '9.94 s', '99.9 s', '1m 50s', '59m 59s', '1h 00m', '100h 00m'],
+    '1.3 ms',
+    '61 ms',
+    '9.94 s',
+    '99.9 s',
+    '1m 50s',
+    '59m 59s',
+    '1h 00m',
+    '100h 00m',
   ])
   for (let ms = 0.01; ms < 1e9; ms *= 1.1) assert.ok(formatTime(ms).length <= 8, formatTime(ms))
 })

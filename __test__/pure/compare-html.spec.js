@@ -66,7 +66,9 @@ function writeRuns(side, stacks) {
     const scriptId = url === '' ? '0' : '1'
     const callFrame = { functionName, scriptId, url, lineNumber: Number(line) - 1 }
     return {
-      ...{ id: 1, of: name, children: /** @type {number[]} */ ([]) },
+      id: 1,
+      of: name,
+      children: /** @type {number[]} */ ([]),
       callFrame: { ...callFrame, columnNumber: 0 },
     }
   }

@@ -85,13 +85,19 @@ test('a slower function is named, with its file, its package and the whole', asy
   assert.deepEqual(
     changed(result).sort(),
     [
-      ...['function self chunk', 'function total chunk', 'function total main'],
+      'function self chunk',
+      'function total chunk',
+      'function total main',
       ...['self', 'total'].map((measure) => `file ${measure} node_modules/lodash/chunk.js`),
       'file total /project/src/main.js',
       ...['package', 'owner'].flatMap((kind) => [
-        ...[`${kind} self lodash`, `${kind} total lodash`, `${kind} total (own code)`],
+        `${kind} self lodash`,
+        `${kind} total lodash`,
+        `${kind} total (own code)`,
       ]),
-      ...['process duration run.cpuprofile', 'total wall ', 'total work '],
+      'process duration run.cpuprofile',
+      'total wall ',
+      'total work ',
     ].sort(),
   )
   const row = result.rows.find(({ name, measure }) => name === 'chunk' && measure === 'self')

@@ -74,7 +74,10 @@ for (const columns of [50, 80, 160]) {
 
 test('a status tells who records, into which files, and what was last', () => {
   const recording = {
-    ...{ sinceMs: NOW - 12_000, by: 'cpu-prof record (pid 71)', forMs: 30_000, threads: 2 },
+    sinceMs: NOW - 12_000,
+    by: 'cpu-prof record (pid 71)',
+    forMs: 30_000,
+    threads: 2,
     files: ['/srv/p/a.trace.json'],
   }
   const last = { files: ['/srv/p/b.trace.json'], endedMs: NOW - 60_000 }

@@ -165,7 +165,11 @@ test('fields of wrong types are left out of a status', async (t) => {
     ['', [], '', 0, ['cpu>90%/10s'], { files: [], reason: undefined, endedMs: 0 }],
   )
   assert.deepEqual(status?.recording, {
-    ...{ sinceMs: 0, by: undefined, reason: undefined, forMs: undefined, threads: 0 },
+    sinceMs: 0,
+    by: undefined,
+    reason: undefined,
+    forMs: undefined,
+    threads: 0,
     files: ['/a'],
   })
 })
@@ -180,7 +184,9 @@ test('a refusal has the code and the message of the process', async (t) => {
 
 /** @param {number} pid @param {string} label @param {string} packageName @returns {any} */
 const armed = (pid, label, packageName) => ({
-  ...{ pid, packageName, socket: { file: '', folder: '', pid } },
+  pid,
+  packageName,
+  socket: { file: '', folder: '', pid },
   status: statusOf({ pid, label, script: `/srv/${label}` }),
 })
 

@@ -62,7 +62,11 @@ const FAMILY = [
   { pid: 8, ppid: 7, label: 'ending.js', argv: ['natural'], spans: WORK },
   {
     // Functions that take turns are the most entries, although this process starts last.
-    ...{ pid: 9, ppid: 7, label: 'ending.js', argv: ['exit'], start: START + 100_000 },
+    pid: 9,
+    ppid: 7,
+    label: 'ending.js',
+    argv: ['exit'],
+    start: START + 100_000,
     spans: Array.from({ length: 300 }, (_, turn) => [
       `${turn % 2 ? 'one' : 'other'} a.js:1 > spin spin.js:1`,
       1,
@@ -162,7 +166,9 @@ test('DevTools loads a trace with every phase', { skip }, async () => {
 
 test('DevTools shows spans, instants and tracks', { skip }, async () => {
   const timing = (/** @type {number} */ ms, /** @type {object} */ event) => ({
-    ...{ cat: 'blink.user_timing', ts: START + 1000 * ms, args: {} },
+    cat: 'blink.user_timing',
+    ts: START + 1000 * ms,
+    args: {},
     ...event,
   })
   const inTrack = { devtools: { dataType: 'track-entry', track: 'jobs', color: 'tertiary' } }
@@ -174,7 +180,8 @@ test('DevTools shows spans, instants and tracks', { skip }, async () => {
     timing(10, { ...span('load rows', '0x1'), ph: 'b', args: { startTime: 10 } }),
     timing(70, { ...span('load rows', '0x1'), ph: 'e' }),
     timing(80, {
-      ...{ ...span('job 7', '0x2'), ph: 'b' },
+      ...span('job 7', '0x2'),
+      ph: 'b',
       args: { startTime: 80, detail: JSON.stringify(inTrack) },
     }),
     timing(140, { ...span('job 7', '0x2'), ph: 'e' }),

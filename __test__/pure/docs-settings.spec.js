@@ -104,7 +104,8 @@ function wrongVariables(pages, known) {
 /** Returns the variables that the source names, without its tests. */
 function variablesOfSource() {
   const { stdout } = spawnSync('git', ['ls-files', 'src/*.rs', 'lib', 'cli', 'packages/*.js'], {
-    ...{ cwd: PACKAGE, encoding: 'utf8' },
+    cwd: PACKAGE,
+    encoding: 'utf8',
   })
   const files = stdout.split('\n').filter((file) => file !== '' && !/\/tests?(\.rs$|\/)/.test(file))
   const texts = files.map((file) => read(file).split('\n#[cfg(test)]')[0])

@@ -165,8 +165,13 @@ test('the check finds a script that does not exist', () => {
 test('the check finds a page that no list has', () => {
   const pages = {
     'docs/README.md': '[a](a.md#b), [what all share](more/README.md), [c](more/c.md)',
-    ...{ 'docs/a.md': '', 'docs/b.md': '[x](more/x.md)', 'docs/more/README.md': '[d](d.md)' },
-    ...{ 'docs/more/c.md': '', 'docs/more/d.md': '', 'docs/more/x.md': '', 'CHANGELOG.md': '' },
+    'docs/a.md': '',
+    'docs/b.md': '[x](more/x.md)',
+    'docs/more/README.md': '[d](d.md)',
+    'docs/more/c.md': '',
+    'docs/more/d.md': '',
+    'docs/more/x.md': '',
+    'CHANGELOG.md': '',
   }
   assert.deepEqual(unlistedPages({ ...pages, 'README.md': '[docs](docs/README.md)' }), [
     'no list has docs/b.md',

@@ -49,9 +49,7 @@ function comparableProcess({ pid, name, command, cpu, launcher, threads }) {
   const shown = threads.map((/** @type {any} */ thread) => {
     const { threadId, name, samples, javascriptMs, nativeMs, gcMs } = thread
     const { waitingMs, blockedMs, idleMs } = thread
-    return {
-      ...{ threadId, name, samples, javascriptMs, nativeMs, gcMs, waitingMs, blockedMs, idleMs },
-    }
+    return { threadId, name, samples, javascriptMs, nativeMs, gcMs, waitingMs, blockedMs, idleMs }
   })
   return { pid, name, command, cores, launcher, threads: shown }
 }
@@ -174,12 +172,10 @@ test('a file that grows line by line is followed', async () => {
 test('functions have the places of their sources', async () => {
   const dir = temporaryDirectory()
   const map = {
-    ...{
-      version: 3,
-      sources: ['main.ts'],
-      names: [],
-      sourcesContent: ['\n\nfunction serve() {}\n'],
-    },
+    version: 3,
+    sources: ['main.ts'],
+    names: [],
+    sourcesContent: ['\n\nfunction serve() {}\n'],
     mappings: 'AAEA',
   }
   const url = `data:application/json;base64,${Buffer.from(JSON.stringify(map)).toString('base64')}`

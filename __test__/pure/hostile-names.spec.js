@@ -106,7 +106,10 @@ test('names of a million characters cost no more than their length', async () =>
       ['compare', file, file],
       ['merge', file, '-o', `${file}.merged`],
       ...['collapsed', 'cpuprofile', 'pb', 'speedscope.json'].map((ending) => [
-        ...['convert', file, '-o', `${file}.${ending}`],
+        'convert',
+        file,
+        '-o',
+        `${file}.${ending}`,
       ]),
     ]
     for (const args of commands) {

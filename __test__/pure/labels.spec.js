@@ -16,7 +16,9 @@ function writeLabelled(labels) {
   const dir = temporaryDirectory()
   return labels.map((recordingLabel, index) =>
     writeTrace(path.join(dir, `${index}.trace.json`), {
-      ...{ label: 'app.js', recordingLabel, start: 1e9 + index * 100_000 },
+      label: 'app.js',
+      recordingLabel,
+      start: 1e9 + index * 100_000,
       spans: [['main app.js:1 > work app.js:2', 20]],
     }),
   )

@@ -14,8 +14,21 @@ const { writeTrace } = require('../helpers/written.js')
 
 /** Texts that are not lengths of time, or lengths that nothing allows. */
 const WRONG = [
-  ...['', '10', '1e3s', ' 1s', '1 s', '+1s', '.5s', '1.s', '1.5.2s', '1m30s', '１s', '1µs', 'soon'],
-  ...['1000001d', '99999999999999999999d'],
+  '',
+  '10',
+  '1e3s',
+  ' 1s',
+  '1 s',
+  '+1s',
+  '.5s',
+  '1.s',
+  '1.5.2s',
+  '1m30s',
+  '１s',
+  '1µs',
+  'soon',
+  '1000001d',
+  '99999999999999999999d',
 ]
 /** Those of them that the command line is tried with. */
 const SOME = ['', '10x', '1e3s', '1 s', '.5s', '99999999999999999999d']

@@ -87,7 +87,9 @@ test('tasks of a monorepo on Windows are told apart by their folders', async () 
     [8, 'parser'],
   ])) {
     writeTrace(path.join(folder, `${name}.trace.json`), {
-      ...{ pid, label: 'build.js', processStartMs: pid },
+      pid,
+      label: 'build.js',
+      processStartMs: pid,
       cwd: `${pid === 7 ? 'C' : 'c'}:\\repo\\packages\\${name}`,
     })
   }

@@ -119,9 +119,14 @@ test('recordings of one thread become one profile, with gaps between the recordi
   const { threads } = await readMerged(output)
   assert.deepEqual(threads.map(moments), [
     [
-      ...[...each(0, 3, READ), ...each(3, 2, MAIN), '5 '],
-      ...[...each(8, 2, WRITE), ...each(10, 2, READ), '12 '],
-      ...['20 (idle)', ...each(21, 3, WRITE)],
+      ...each(0, 3, READ),
+      ...each(3, 2, MAIN),
+      '5 ',
+      ...each(8, 2, WRITE),
+      ...each(10, 2, READ),
+      '12 ',
+      '20 (idle)',
+      ...each(21, 3, WRITE),
     ],
   ])
 })

@@ -52,11 +52,18 @@ const EVENTS = [
   ...timing(start + 30_000, `GET /${'hunter2'.repeat(1000)}`, track),
   ...timing(start + 40_000, 'GET /kept', track),
   {
-    ...{ cat: 'blink.user_timing', name: 'load https://me:hunter2@host/', ph: 'I', s: 't' },
-    ...{ ts: start + 50_000, args: { data: { startTime: 1, detail: request } } },
+    cat: 'blink.user_timing',
+    name: 'load https://me:hunter2@host/',
+    ph: 'I',
+    s: 't',
+    ts: start + 50_000,
+    args: { data: { startTime: 1, detail: request } },
   },
   {
-    ...{ cat: 'disabled-by-default-devtools.timeline', name: 'ScriptSourceMap', ph: 'I', s: 't' },
+    cat: 'disabled-by-default-devtools.timeline',
+    name: 'ScriptSourceMap',
+    ph: 'I',
+    s: 't',
     ts: start + 60_000,
     args: {
       data: {
@@ -116,8 +123,14 @@ test('no tool passes on secrets of an older .cpuprofile', async () => {
   const dir = temporaryDirectory()
   const label = `app.js: ${ARGUMENTS.join(' ')} (pid 7)`
   const facts = {
-    ...{ pid: 7, ppid: 1, threadId: 0, argv: ['node', '/app/app.js', ...ARGUMENTS], cwd: '/app' },
-    ...{ execArgv: ['-r', 'x', '--import', CODE], label, processName: 'app.js (pid 7)' },
+    pid: 7,
+    ppid: 1,
+    threadId: 0,
+    argv: ['node', '/app/app.js', ...ARGUMENTS],
+    cwd: '/app',
+    execArgv: ['-r', 'x', '--import', CODE],
+    label,
+    processName: 'app.js (pid 7)',
   }
   writeProfile(path.join(dir, 'a.cpuprofile'), SPANS, { facts })
   await assertToolsClean(dir)

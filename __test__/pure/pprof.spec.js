@@ -37,7 +37,10 @@ function writeRecordings() {
   const common = { cwd: '/project', label: 'app.js', argv: ['natural'], flushMs: 24 }
   writeTrace(path.join(dir, 'CPU.7.0.trace.json'), { ...common, spans: SPANS })
   writeTrace(path.join(dir, 'CPU.7.1.trace.json'), {
-    ...{ ...common, tid: 1, script: 'crunch.js', start: 1e9 + 5000 },
+    ...common,
+    tid: 1,
+    script: 'crunch.js',
+    start: 1e9 + 5000,
     spans: [
       [`${MAIN} > ${PARSE}@15`, 8, { labels: { route: '/users/:id', thread: 'own' } }],
       [`${MAIN} > ${PARSE}@15`, 4],
@@ -71,7 +74,10 @@ async function costs(inputs, options) {
         .map((each) => `${each.file}:${each.line} ${each.selfMs}`),
     ),
     threads: processes.map(({ pid, command, node, cwd, threads }) => ({
-      ...{ pid, command, node, cwd },
+      pid,
+      command,
+      node,
+      cwd,
       threads: threads.map(({ threadId, name, samples }) => ({ threadId, name, samples })),
     })),
     totals,
@@ -226,10 +232,8 @@ test('files of other tools are read', async () => {
   const idle = { stack: ['(idle)'], values: [4, ms(40), 0] }
   const work = { stack: ['(anonymous) /app/a.js:3', '(program)'], values: [2, ms(20), ms(15)] }
   const datadog = pprofBytes([idle, work], {
-    ...{
-      types: ['sample/count', 'wall/nanoseconds', 'cpu/nanoseconds'],
-      period: 'wall/nanoseconds',
-    },
+    types: ['sample/count', 'wall/nanoseconds', 'cpu/nanoseconds'],
+    period: 'wall/nanoseconds',
   })
   const { totals } = await report(written('wall.pprof', datadog))
   assert.deepEqual(totals, { javascriptMs: 0, nativeMs: 15, gcMs: 0, idleMs: 0 })
@@ -237,7 +241,8 @@ test('files of other tools are read', async () => {
   const { functions: counted } = await report(written('p.pb', pyroscope))
   assert.deepEqual([counted[0].name, counted[0].selfMs], ['main.work', 50])
   const heap = pprofBytes([{ stack, values: [5, 6] }], {
-    ...{ types: ['inuse_objects/count', 'inuse_space/bytes'], period: 'space/bytes' },
+    types: ['inuse_objects/count', 'inuse_space/bytes'],
+    period: 'space/bytes',
   })
   await assert.rejects(report(written('heap.pb.gz', zlib.gzipSync(heap))), {
     message: /no times: its values are inuse_objects\/count, inuse_space\/bytes/,

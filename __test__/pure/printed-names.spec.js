@@ -35,12 +35,16 @@ test('no tool prints a name that would confuse a terminal', async () => {
   fs.writeFileSync(torn, fs.readFileSync(file, 'utf8').slice(0, -20))
   const stacks = path.join(cwd, 'a.collapsed')
   const forms = [
-    ...[[], ['--json'], ['--markdown'], ['--budget', '4000'], ['--by', 'line'], ['--tree']],
-    ...[
-      ['--function', 'x'],
-      ['--by', 'thread'],
-      ['--stalls', '1'],
-    ],
+    [],
+    ['--json'],
+    ['--markdown'],
+    ['--budget', '4000'],
+    ['--by', 'line'],
+    ['--tree'],
+
+    ['--function', 'x'],
+    ['--by', 'thread'],
+    ['--stalls', '1'],
   ]
   const commands = [
     ...forms.map((form) => ['report', torn, ...form]),

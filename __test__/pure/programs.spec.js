@@ -57,7 +57,12 @@ function result(changed) {
   ]
   const stdout = `built by ${11} in 1.5 s\r\n`
   return {
-    ...{ code: 3, signal: null, stdout, stderr: '', starts: [1, 2], changes: '' },
+    code: 3,
+    signal: null,
+    stdout,
+    stderr: '',
+    starts: [1, 2],
+    changes: '',
     processes,
     ...changed,
   }

@@ -21,10 +21,22 @@ const CRATES = [
 ]
 const QUOTED_VERSION = new RegExp(`(${version.replaceAll('.', '\\.')})(['"])`)
 const SOURCES = [
-  ...['src', 'lib', 'cli', 'bin', 'docs', 'index.js', 'index.d.ts', 'register.js', 'package.json'],
+  'src',
+  'lib',
+  'cli',
+  'bin',
+  'docs',
+  'index.js',
+  'index.d.ts',
+  'register.js',
+  'package.json',
   'Cargo.toml',
-  ...['Cargo.lock', 'README.md', '__test__/fixtures/native.rs', '__test__/fixtures/interposed.rs'],
-  ...['fuzz/Cargo.toml', 'fuzz/fuzz_targets'],
+  'Cargo.lock',
+  'README.md',
+  '__test__/fixtures/native.rs',
+  '__test__/fixtures/interposed.rs',
+  'fuzz/Cargo.toml',
+  'fuzz/fuzz_targets',
 ]
 
 /** An edit of a file: a text that is found once, and the text that replaces it; or the whole new file. @typedef {[string, string] | string} Edit */

@@ -26,7 +26,11 @@ function mark(ts, reason, observed, isKept) {
   const condition = { reason, observed, ...(isKept && { isKept }) }
   const data = { startTime: ts / 1000, detail: '{}', condition }
   return {
-    ...{ cat: 'blink.user_timing', name: `cpu-prof: ${reason}`, ph: 'I', s: 't', ts },
+    cat: 'blink.user_timing',
+    name: `cpu-prof: ${reason}`,
+    ph: 'I',
+    s: 't',
+    ts,
     args: { data },
   }
 }
@@ -34,10 +38,7 @@ function mark(ts, reason, observed, isKept) {
 /** Writes a recording with these events, and returns its file. @param {any[]} events @param {number} [start] */
 function recorded(events, start = START) {
   const file = path.join(temporaryDirectory(), 'a.trace.json')
-  writeTrace(file, {
-    ...{ label: 'server', start, events },
-    spans: SPANS,
-  })
+  writeTrace(file, { label: 'server', start, events, spans: SPANS })
   return file
 }
 
@@ -46,8 +47,12 @@ test('the condition stands in the first line of every output', async () => {
   const { conditions, sentence } = await report(file)
   assert.deepEqual(conditions, [
     {
-      ...{ pid: conditions?.[0].pid, atMs: 0, reason: 'stall>500ms', observed: '612 ms' },
-      ...{ kept: false, sentence: STALL },
+      pid: conditions?.[0].pid,
+      atMs: 0,
+      reason: 'stall>500ms',
+      observed: '612 ms',
+      kept: false,
+      sentence: STALL,
     },
   ])
   const { stdout } = await cli(['report', file])

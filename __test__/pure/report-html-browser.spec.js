@@ -41,7 +41,9 @@ function writeProgram(cwd) {
     ],
   })
   const worker = writeTrace(path.join(cwd, 'worker.trace.json'), {
-    ...{ ...of, tid: 1, script: 'program.js' },
+    ...of,
+    tid: 1,
+    script: 'program.js',
     spans: [
       [again, 90],
       ['(idle)', 910],

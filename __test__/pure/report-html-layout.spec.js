@@ -45,7 +45,10 @@ async function readProgram() {
       ],
     }),
     writeTrace(path.join(folder, 'worker.trace.json'), {
-      ...{ ...of, tid: 1, script: 'program.js', start: 1e9 + 153_000 },
+      ...of,
+      tid: 1,
+      script: 'program.js',
+      start: 1e9 + 153_000,
       spans: [
         ['again program.js:6 > spin program.js:3', 83],
         ['(garbage collector)', 19],
@@ -54,7 +57,10 @@ async function readProgram() {
       ],
     }),
     writeTrace(path.join(folder, 'lint.trace.json'), {
-      ...{ pid: 8, label: 'lint.js', cwd: '/project', start: 1e9 + 310_000 },
+      pid: 8,
+      label: 'lint.js',
+      cwd: '/project',
+      start: 1e9 + 310_000,
       spans: [['lint lint.js:2 > check lint.js:20', 310]],
     }),
   ]
@@ -127,7 +133,9 @@ test('processes with little work are one row, which opens', async () => {
   const folder = temporaryDirectory()
   const files = [5, 3, 900, 4, 300].map((ms, index) =>
     writeTrace(path.join(folder, `${index}.trace.json`), {
-      ...{ pid: 10 + index, label: `kid.js ${ms}`, cwd: '/project' },
+      pid: 10 + index,
+      label: `kid.js ${ms}`,
+      cwd: '/project',
       spans: [['work kid.js:1', ms]],
     }),
   )
@@ -281,21 +289,29 @@ test('a table is sorted by a column that it has', async () => {
   const all = ['self', 'total', 'critical', 'blocked']
   const workUs = 657_000
   assert.deepEqual(tableFor('#sort=total'), {
-    ...{ columns: all, sort: 'total', wholeUs: workUs },
+    columns: all,
+    sort: 'total',
+    wholeUs: workUs,
     names: ['check', 'lint', 'spin', 'again', 'main', 'collect', 'sleep'],
   })
   // The worker that waits in its own file is idle.
   assert.deepEqual(tableFor('#sort=blocked&query=program.js'), {
-    ...{ columns: all, sort: 'blocked', wholeUs: 211_000 },
+    columns: all,
+    sort: 'blocked',
+    wholeUs: 211_000,
     names: ['sleep', 'spin', 'main', 'again'],
   })
   // The second program was not blocked, and no line has a total.
   assert.deepEqual(tableFor('#sort=blocked&threads=2'), {
-    ...{ columns: ['self', 'total', 'critical'], sort: 'self', wholeUs: 310_000 },
+    columns: ['self', 'total', 'critical'],
+    sort: 'self',
+    wholeUs: 310_000,
     names: ['check', 'lint'],
   })
   assert.deepEqual(tableFor('#table=lines&sort=total&threads=0'), {
-    ...{ columns: ['self'], sort: 'self', wholeUs: 245_000 },
+    columns: ['self'],
+    sort: 'self',
+    wholeUs: 245_000,
     names: ['spin', 'collect'],
   })
   assert.deepEqual(tableFor('#table=packages&query=PAD').names, ['left-pad'])

@@ -17,12 +17,20 @@ const START = 1e9
 
 /** @param {number} ms after the start @param {object} args */
 const memory = (ms, args, name = 'memory') => ({
-  ...{ cat: 'cpu-prof', name, ph: 'C', ts: START + ms * 1000 },
+  cat: 'cpu-prof',
+  name,
+  ph: 'C',
+  ts: START + ms * 1000,
   args: { heapTotal: 1, external: 0, ...args },
 })
 /** @param {string} ph @param {number} ms @param {string} name @param {object} more */
 const timing = (ph, ms, name, more = {}) => ({
-  ...{ cat: 'blink.user_timing', name, ph, ts: START + ms * 1000, args: {}, ...more },
+  cat: 'blink.user_timing',
+  name,
+  ph,
+  ts: START + ms * 1000,
+  args: {},
+  ...more,
 })
 /** @param {object} devtools */
 const detail = (devtools) => JSON.stringify({ devtools })
@@ -32,22 +40,32 @@ const EVENTS = [
   // The name of an event of ours is no obstacle.
   timing('I', 120, 'MinorGC', { args: { data: { startTime: 1 } } }),
   {
-    ...{ cat: 'devtools.timeline,v8', name: 'MajorGC', ph: 'X', dur: 4000 },
-    ...{ ts: START + 200_000, args: {} },
+    cat: 'devtools.timeline,v8',
+    name: 'MajorGC',
+    ph: 'X',
+    dur: 4000,
+    ts: START + 200_000,
+    args: {},
   },
   timing('b', 300, 'load', { id2: { local: '0x1' } }),
   timing('b', 310, 'GET /', {
-    ...{ id2: { local: '0x2' } },
+    id2: { local: '0x2' },
     args: { startTime: 1, detail: detail({ track: 'HTTP', trackGroup: 'app', color: 'error' }) },
   }),
   timing('e', 360, 'GET /', { id2: { local: '0x2' } }),
   memory(500, { heapUsed: 100, rss: 1000 }),
   {
-    ...{ cat: 'devtools.timeline', name: 'TimeStamp', ph: 'I', ts: START + 600_000 },
+    cat: 'devtools.timeline',
+    name: 'TimeStamp',
+    ph: 'I',
+    ts: START + 600_000,
     args: {
       data: {
-        ...{ name: 'parse', track: 'Own', color: 'url(x)' },
-        ...{ start: START + 510_000, end: START + 590_000 },
+        name: 'parse',
+        track: 'Own',
+        color: 'url(x)',
+        start: START + 510_000,
+        end: START + 590_000,
       },
     },
   },
@@ -70,7 +88,10 @@ function writeProcess() {
     events: EVENTS,
   })
   writeTrace(path.join(cwd, 'worker.trace.json'), {
-    ...{ ...of, tid: 1, script: 'w.js', start: START + 250_000 },
+    ...of,
+    tid: 1,
+    script: 'w.js',
+    start: START + 250_000,
     spans: [['work w.js:1', 500, { nativeMs: 0 }]],
     events: [memory(700, { heapUsed: 50 }, 'memory of worker 1')],
   })
@@ -137,7 +158,7 @@ test('marks and spans are a table, which shows them on the time line', async () 
   // A mark has no time to select.
   assert.deepEqual(
     [ready.from, ready.to, ready.left, ready.right],
-    [...[undefined, undefined], 90_000, 110_000],
+    [undefined, undefined, 90_000, 110_000],
   )
   const found = layoutList(recording, readState('#table=timings&query=http', recording))
   assert.deepEqual(
@@ -148,7 +169,8 @@ test('marks and spans are a table, which shows them on the time line', async () 
 
 test('a slice has its part', async () => {
   const { memory, cpu, marks, spans, texts, collections } = await readProcess([writeProcess()], {
-    ...{ from: 320, to: 600 },
+    from: 320,
+    to: 600,
   })
   assert.deepEqual(memory?.heap, [100])
   // Times count from the start of the slice, as those of samples.

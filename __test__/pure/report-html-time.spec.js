@@ -37,7 +37,10 @@ function writeProgram() {
       ],
     }),
     writeTrace(path.join(folder, 'worker.trace.json'), {
-      ...{ ...of, tid: 1, script: 'program.js', start: 1e9 + 150_000 },
+      ...of,
+      tid: 1,
+      script: 'program.js',
+      start: 1e9 + 150_000,
       spans: [['spin program.js:3', 220]],
     }),
   ]
@@ -81,7 +84,9 @@ test('a moment has the stack of a thread, or what several threads do', async () 
   assert.deepEqual(layoutMoment(recording, [0], 30_000), [
     'JavaScript',
     'spin  program.js:3',
-    ...['again  program.js:6', 'again  program.js:6', 'main  program.js:1'],
+    'again  program.js:6',
+    'again  program.js:6',
+    'main  program.js:1',
   ])
   assert.deepEqual(layoutMoment(recording, [0], 10_000), ['native code'])
   assert.deepEqual(layoutMoment(recording, [0], 250_000).slice(0, 2), [

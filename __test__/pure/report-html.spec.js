@@ -208,14 +208,21 @@ function inMs(states) {
 /** @param {import('../../cli/page/data/recording.js').Items} items microseconds @param {number} item */
 function timesOf({ self, total, blocked, waiting, critical }, item) {
   return costOf({
-    ...{ selfMs: self[item] / 1000, totalMs: total[item] / 1000, blockedMs: blocked[item] / 1000 },
-    ...{ waitingMs: waiting[item] / 1000, criticalMs: critical[item] / 1000 },
+    selfMs: self[item] / 1000,
+    totalMs: total[item] / 1000,
+    blockedMs: blocked[item] / 1000,
+    waitingMs: waiting[item] / 1000,
+    criticalMs: critical[item] / 1000,
   })
 }
 
 /** Returns the times; shares of the wall time are rounded. @param {import('../../index.js').ReportCost} cost */
 const costOf = ({ selfMs, totalMs, blockedMs, waitingMs, criticalMs }) => ({
-  ...{ selfMs, totalMs, blockedMs, waitingMs, criticalMs: Math.round(criticalMs * 10) / 10 },
+  selfMs,
+  totalMs,
+  blockedMs,
+  waitingMs,
+  criticalMs: Math.round(criticalMs * 10) / 10,
 })
 
 test('flame graphs have the boxes of the stacks', async () => {
@@ -287,7 +294,8 @@ test('the page has stalls, imports and scripts of the report, where there are so
   const module = 'Module._compile node:internal/modules/cjs/loader:1554 > '
   const main = `${module}(anonymous) program.js:1`
   writeTrace(file, {
-    ...{ label: 'program.js', cwd: '/project' },
+    label: 'program.js',
+    cwd: '/project',
     spans: [
       [`${main} > ${module}(anonymous) node_modules/left-pad/index.js:1`, 40],
       [`${main} > spin program.js:3`, 30],

@@ -52,8 +52,12 @@ test('a part of the stacks has no count of collections, which are those of all s
   const cwd = temporaryDirectory()
   const gc = { minor: 29, major: 0, us: 9000, longestUs: 1000 }
   const flush = {
-    ...{ cat: 'disabled-by-default-devtools.timeline', name: 'thread.flush', ph: 'I', s: 't' },
-    ...{ ts: 1e9 + 150_000, args: { data: { gc } } },
+    cat: 'disabled-by-default-devtools.timeline',
+    name: 'thread.flush',
+    ph: 'I',
+    s: 't',
+    ts: 1e9 + 150_000,
+    args: { data: { gc } },
   }
   const file = writeTrace(path.join(cwd, 'a.trace.json'), {
     spans: [

@@ -158,7 +158,10 @@ test('without the recording of the child, all its time is that of other programs
 test('what a run has seen of unrecorded Node processes is known to every later report', async () => {
   const dir = temporaryDirectory()
   const event = {
-    ...{ name: 'programs.unrecorded', ph: 'I', s: 't', ts: 1e9 + 2_000_000 },
+    name: 'programs.unrecorded',
+    ph: 'I',
+    s: 't',
+    ts: 1e9 + 2_000_000,
     cat: 'disabled-by-default-devtools.timeline',
     args: { data: { nodes: 3, nodesUs: 300_000, othersUs: 100_000 } },
   }

@@ -24,7 +24,8 @@ const native = (module, ...names) => names.map((name) => ({ name, module }))
 
 /** A thread of libuv's pool that hashes for some of a second. @param {number} id @param {number} ms @returns {Recorded} */
 const pool = (id, ms) => ({
-  ...{ tid: FIRST + id, thread: `libuv-worker (${id})` },
+  tid: FIRST + id,
+  thread: `libuv-worker (${id})`,
   spans: [
     ['(idle)', 100],
     [native(OPENSSL, 'PKCS5_PBKDF2_HMAC', 'sha512_block'), 0.75 * ms],

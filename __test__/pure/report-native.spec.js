@@ -20,8 +20,11 @@ const START = 1e9
  * @param {number} ms the end of that time @param {[string, number, number][]} threads
  */
 const used = (ms, threads) => ({
-  ...{ name: 'native.threads', ph: 'I', s: 't', ts: START + ms * 1000 },
-  ...{ cat: 'disabled-by-default-devtools.timeline' },
+  name: 'native.threads',
+  ph: 'I',
+  s: 't',
+  ts: START + ms * 1000,
+  cat: 'disabled-by-default-devtools.timeline',
   args: { data: { spanUs: 500_000, threads } },
 })
 

@@ -157,7 +157,8 @@ test('code with the line ends of Windows and of old Macs is shown by its lines',
     fs.writeFileSync(path.join(cwd, 'a.js'), code.join(end))
     const spans = [['hot a.js:3:13@5', 30]]
     const file = writeTrace(path.join(cwd, 'a.trace.json'), {
-      ...{ cwd, spans: /** @type {import('../helpers/written.js').Span[]} */ (spans) },
+      cwd,
+      spans: /** @type {import('../helpers/written.js').Span[]} */ (spans),
     })
     for (const format of [[], ['--markdown'], ['--json']]) {
       const { stdout, stderr } = await cli(['report', file, '--code', ...format], { cwd })

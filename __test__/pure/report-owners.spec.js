@@ -190,7 +190,8 @@ test('hooks of webpack run in code that tapable compiles', async () => {
   const own = at('tap tools/slow.js:2:9')
   const other = at('tap node_modules/other/index.js:2:9')
   const text = writeTrace(path.join(cwd, 'a.trace.json'), {
-    ...{ cwd, spans: [[[at(seal), compiled('(anonymous)'), own], 30]] },
+    cwd,
+    spans: [[[at(seal), compiled('(anonymous)'), own], 30]],
   })
   // The frames of compiled code have lines, which the helper gives to files alone.
   const inLine = (/** @type {string} */ json) =>
@@ -200,7 +201,8 @@ test('hooks of webpack run in code that tapable compiles', async () => {
     )
   fs.writeFileSync(text, inLine(fs.readFileSync(text, 'utf8')))
   const next = writeTrace(path.join(cwd, 'b.trace.json'), {
-    ...{ cwd, pid: 8 },
+    cwd,
+    pid: 8,
     spans: [
       // The callback of a plugin continues the hook, and then webpack.
       [[own, compiled('_next0'), other], 20],

@@ -27,7 +27,11 @@ function writeRepository() {
   const a = { project: path.join(folder('a'), 'tsconfig.json') }
   const b = { project: path.join(folder('b'), 'tsconfig.json') }
   const builder = {
-    ...{ cwd, start: START, pid: 7, label: 'tsc', argv: ['-b'] },
+    cwd,
+    start: START,
+    pid: 7,
+    label: 'tsc',
+    argv: ['-b'],
     spans: [
       [`main ${TSC}:1`, 10],
       [`createProgram ${TSC}:2 > createSourceFile ${TSC}:3`, 30],
@@ -46,7 +50,10 @@ function writeRepository() {
     ],
   }
   const linter = {
-    ...{ cwd: path.join(folder('a'), 'src'), start: START, pid: 8, label: 'lint.js' },
+    cwd: path.join(folder('a'), 'src'),
+    start: START,
+    pid: 8,
+    label: 'lint.js',
     spans: [['lint lint.js:1', 70]],
   }
   const files = [builder, linter].map((thread, index) =>

@@ -130,7 +130,9 @@ test('the parts of the wall time are its duration, whatever the threads did', as
     Math.floor(from + random() * (to - from))
   for (let round = 0; round < 10; round++) {
     const threads = Array.from({ length: whole(1, 7) }, (_, index) => ({
-      ...{ pid: 7 + (index % 3), tid: index, at: index === 0 ? 0 : whole(0, 300) },
+      pid: 7 + (index % 3),
+      tid: index,
+      at: index === 0 ? 0 : whole(0, 300),
       spans: Array.from({ length: whole(1, 8) }, (_, part) => {
         const ms = 10 * whole(1, 30)
         const stack = `main a.js:1 > f${index}${part} b.js:${10 * index + part + 1}`

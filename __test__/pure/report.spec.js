@@ -55,10 +55,17 @@ test("the times of Node's own .cpuprofile are the same as an independent computa
     assertFunctions(result, computeCosts(file))
     const { selfMs, ...parse } = result.functions.filter(({ name }) => name === 'parse')[0]
     assert.deepEqual(parse, {
-      ...{ name: 'parse', file: '/srv/app/work.js', line: 3, column: 15 },
-      ...{ package: '(own code)', trunk: false, totalMs: expectedMs, blockedMs: 0 },
+      name: 'parse',
+      file: '/srv/app/work.js',
+      line: 3,
+      column: 15,
+      package: '(own code)',
+      trunk: false,
+      totalMs: expectedMs,
+      blockedMs: 0,
       // One thread worked.
-      ...{ waitingMs: 0, criticalMs: selfMs },
+      waitingMs: 0,
+      criticalMs: selfMs,
     })
   }
 })
@@ -68,8 +75,16 @@ test('the trace and the .cpuprofile of one recording give the same report', asyn
   const of = { spans: EVERYTHING, flushMs: 40, label: 'main.js', cwd: '/project' }
   const trace = writeTrace(path.join(dir, 'a.trace.json'), of)
   const facts = {
-    ...{ pid: 7, threadId: 0, ppid: 1, cwd: '/project', node: 'v24.0.0', processStartMs: 5 },
-    ...{ boot: 'b', label: 'main.js: (pid 7)', processName: 'main.js (pid 7)', threadName: 'main' },
+    pid: 7,
+    threadId: 0,
+    ppid: 1,
+    cwd: '/project',
+    node: 'v24.0.0',
+    processStartMs: 5,
+    boot: 'b',
+    label: 'main.js: (pid 7)',
+    processName: 'main.js (pid 7)',
+    threadName: 'main',
   }
   const options = { startUs: START_US, facts }
   const file = writeProfile(path.join(dir, 'a.cpuprofile'), EVERYTHING, options)
@@ -88,7 +103,11 @@ test('the trace and the .cpuprofile of one recording give the same report', asyn
   assert.match(both.notes.join(), /a\.cpuprofile: left out/)
 
   assert.deepEqual(ofTrace.totals, {
-    ...{ javascriptMs: 68, idleMs: 20, gcMs: 5, nativeMs: 7, ...NO_WAITS },
+    javascriptMs: 68,
+    idleMs: 20,
+    gcMs: 5,
+    nativeMs: 7,
+    ...NO_WAITS,
   })
   assert.deepEqual(
     ofTrace.functions.map(({ name, selfMs, totalMs }) => [name, selfMs, totalMs]),
@@ -108,8 +127,15 @@ test('the trace and the .cpuprofile of one recording give the same report', asyn
   )
   const { threads, cpu, ...process } = ofTrace.processes[0]
   assert.deepEqual(process, {
-    ...{ pid: 7, name: 'main.js', command: 'main.js', cwd: '/project', node: 'v24.0.0' },
-    ...{ parentPid: 1, launcher: false, startMs: 0, durationMs: 100 },
+    pid: 7,
+    name: 'main.js',
+    command: 'main.js',
+    cwd: '/project',
+    node: 'v24.0.0',
+    parentPid: 1,
+    launcher: false,
+    startMs: 0,
+    durationMs: 100,
   })
   assert.deepEqual(ofProfile.processes[0].threads[0].samples, threads[0].samples)
   const { threads: ofFile, ...sameProcess } = ofProfile.processes[0]
@@ -135,8 +161,15 @@ test('processes and threads have names, and all their time is counted', async ()
   assert.deepEqual([result.version, result.inputs, result.durationMs], [2, 3, 110])
   const [{ threads, ...process }] = result.processes
   assert.deepEqual(process, {
-    ...{ pid: 7, name: 'workers.js', command: 'workers.js terminate', cwd: '/project' },
-    ...{ node: 'v24.0.0', parentPid: 1, launcher: false, startMs: 0, durationMs: 110 },
+    pid: 7,
+    name: 'workers.js',
+    command: 'workers.js terminate',
+    cwd: '/project',
+    node: 'v24.0.0',
+    parentPid: 1,
+    launcher: false,
+    startMs: 0,
+    durationMs: 110,
     cpu: { javascriptMs: 200, nativeMs: 0, othersMs: 0 },
   })
   const none = { idleMs: 0, gcMs: 0, nativeMs: 0, ...NO_WAITS, coreWaitMs: 0 }
@@ -144,22 +177,48 @@ test('processes and threads have names, and all their time is counted', async ()
   assert.deepEqual(threads, [
     {
       ...none,
-      ...{ threadId: 0, name: 'main', startMs: 0, durationMs: 100, samples: 100, ownFile },
-      ...{ javascriptMs: 68, idleMs: 20, gcMs: 5, nativeMs: 7, cpuMs: 80 },
+      threadId: 0,
+      name: 'main',
+      startMs: 0,
+      durationMs: 100,
+      samples: 100,
+      ownFile,
+      javascriptMs: 68,
+      idleMs: 20,
+      gcMs: 5,
+      nativeMs: 7,
+      cpuMs: 80,
     },
     {
       ...none,
-      ...{ threadId: 1, name: 'worker 1: workers.js', startMs: 10, durationMs: 100, samples: 100 },
-      ...{ javascriptMs: 60, idleMs: 40, cpuMs: 60, ownFile },
+      threadId: 1,
+      name: 'worker 1: workers.js',
+      startMs: 10,
+      durationMs: 100,
+      samples: 100,
+      javascriptMs: 60,
+      idleMs: 40,
+      cpuMs: 60,
+      ownFile,
     },
     {
       ...none,
-      ...{ threadId: 2, name: 'worker 2: workers.js', startMs: 23, durationMs: 62, samples: 60 },
-      ...{ javascriptMs: 60, cpuMs: 60, ownFile },
+      threadId: 2,
+      name: 'worker 2: workers.js',
+      startMs: 23,
+      durationMs: 62,
+      samples: 60,
+      javascriptMs: 60,
+      cpuMs: 60,
+      ownFile,
     },
   ])
   assert.deepEqual(result.totals, {
-    ...{ javascriptMs: 188, idleMs: 60, gcMs: 5, nativeMs: 7, ...NO_WAITS },
+    javascriptMs: 188,
+    idleMs: 60,
+    gcMs: 5,
+    nativeMs: 7,
+    ...NO_WAITS,
   })
   const self = result.packages.reduce((total, { selfMs }) => total + selfMs, 0)
   assert.equal(self, result.totals.javascriptMs)
@@ -168,7 +227,10 @@ test('processes and threads have names, and all their time is counted', async ()
 test('several recordings of one thread are one thread, merged or not', async () => {
   const dir = temporaryDirectory()
   const memory = (/** @type {number} */ ts, /** @type {number} */ heapUsed) => ({
-    ...{ name: 'memory', ph: 'C', ts, args: { heapUsed, heapTotal: 9e6, external: 10, rss: 5e7 } },
+    name: 'memory',
+    ph: 'C',
+    ts,
+    args: { heapUsed, heapTotal: 9e6, external: 10, rss: 5e7 },
   })
   const gc = { minor: 2, major: 1, us: 6000, longestUs: 4000 }
   const collected = { name: 'thread.flush', ph: 'I', ts: START_US + 1e5, args: { data: { gc } } }
@@ -185,9 +247,20 @@ test('several recordings of one thread are one thread, merged or not', async () 
   assert.equal(separate.durationMs, 300)
   assert.deepEqual(separate.threads, [
     {
-      ...{ threadId: 0, name: 'main', startMs: 0, durationMs: 300, samples: 200 },
-      ...{ javascriptMs: 150, nativeMs: 0, gcMs: 0, waitingMs: 10, blockedMs: 40, idleMs: 0 },
-      ...{ cpuMs: 150, coreWaitMs: 10, ownFile: '/project/main.js' },
+      threadId: 0,
+      name: 'main',
+      startMs: 0,
+      durationMs: 300,
+      samples: 200,
+      javascriptMs: 150,
+      nativeMs: 0,
+      gcMs: 0,
+      waitingMs: 10,
+      blockedMs: 40,
+      idleMs: 0,
+      cpuMs: 150,
+      coreWaitMs: 10,
+      ownFile: '/project/main.js',
       collections: { minor: 2, major: 1, totalMs: 6, longestMs: 4 },
       memory: { heapPeak: 4e6, heapGrowth: 1e6, externalPeak: 10, rssPeak: 5e7, rssGrowth: 0 },
     },
@@ -231,14 +304,22 @@ test('a torn file is read up to the tear, and an unreadable file is listed as fa
   const [{ samples, durationMs }] = result.processes[0].threads
   assert.deepEqual([samples, durationMs], [75, 75])
   assert.deepEqual(result.totals, {
-    ...{ javascriptMs: 43, idleMs: 20, gcMs: 5, nativeMs: 7, ...NO_WAITS },
+    javascriptMs: 43,
+    idleMs: 20,
+    gcMs: 5,
+    nativeMs: 7,
+    ...NO_WAITS,
   })
 
   fs.writeFileSync(at('a.gz'), zlib.gzipSync(text))
   const ofGzip = await report(at('a.gz'))
   assert.deepEqual(ofGzip.repaired, [])
   assert.deepEqual(ofGzip.totals, {
-    ...{ javascriptMs: 68, idleMs: 20, gcMs: 5, nativeMs: 7, ...NO_WAITS },
+    javascriptMs: 68,
+    idleMs: 20,
+    gcMs: 5,
+    nativeMs: 7,
+    ...NO_WAITS,
   })
 })
 

@@ -16,8 +16,15 @@ const SMALL = { columns: 80, rows: 24, colours: false }
 
 /** @param {string} name @param {number} selfMs @param {number} [totalMs] */
 const hot = (name, selfMs, totalMs = selfMs) => ({
-  ...{ name, file: `/srv/app/${name}.js`, line: 3, column: 1, package: '(own code)' },
-  ...{ selfMs, totalMs, blockedMs: 0, waitingMs: 0 },
+  name,
+  file: `/srv/app/${name}.js`,
+  line: 3,
+  column: 1,
+  package: '(own code)',
+  selfMs,
+  totalMs,
+  blockedMs: 0,
+  waitingMs: 0,
 })
 
 /** Returns a look at ten seconds of a process with a worker. @param {Partial<LiveView>} [facts] @returns {LiveView} */
@@ -26,17 +33,22 @@ function viewOf(facts) {
     /** @type {number} */ threadId,
     /** @type {string} */ name,
     javascriptMs = 0,
-  ) => ({
-    ...{ threadId, name, samples: 100 },
-    ...{ ...NO_TIMES, javascriptMs, gcMs: javascriptMs / 10 },
-  })
+  ) => ({ threadId, name, samples: 100, ...NO_TIMES, javascriptMs, gcMs: javascriptMs / 10 })
   const threads = [thread(0, 'main', 4000), thread(1, 'worker 1: hash.js', 9000)]
   return {
-    ...{ fromMs: 5000, toMs: 15_000, silentMs: 300, growing: 2, recordings: 2 },
+    fromMs: 5000,
+    toMs: 15_000,
+    silentMs: 300,
+    growing: 2,
+    recordings: 2,
     processes: [{ pid: 42, name: 'app', command: 'app serve', launcher: false, threads }],
     totals: { ...NO_TIMES, javascriptMs: 13_000, gcMs: 1300, waitingMs: 500 },
     functions: [hot('parse', 3000, 4000), hot('main', 10, 9000), hot('hash', 6000)],
-    ...{ files: [], packages: [], labels: [], failed: [], notes: [] },
+    files: [],
+    packages: [],
+    labels: [],
+    failed: [],
+    notes: [],
     ...facts,
   }
 }
@@ -100,7 +112,11 @@ test('threads, files and packages have tables', () => {
 
 test('labels have a table with the hottest function of each', () => {
   const label = (/** @type {string} */ name, /** @type {number} */ selfMs) => ({
-    ...{ name, selfMs, totalMs: selfMs, blockedMs: 0, waitingMs: 9000 - selfMs },
+    name,
+    selfMs,
+    totalMs: selfMs,
+    blockedMs: 0,
+    waitingMs: 9000 - selfMs,
     hottest: { ...hot('render', 0), file: `/srv/app/views${name}.js` },
   })
   const labels = [label('/users/:id', 1000), label('/report', 4000)]
@@ -150,7 +166,10 @@ test('names of anybody fit every screen, and control nothing', () => {
     packages: hostile.map((name) => hot(name, 7)),
     labels: hostile.map((name) => ({ ...hot(name, 7), hottest: hot(name, 7) })),
     processes: hostile.map((command) => ({
-      ...{ pid: 1, name: command, command, launcher: false },
+      pid: 1,
+      name: command,
+      command,
+      launcher: false,
       threads: [0, 1].map((threadId) => ({ threadId, name: command, samples: 1, ...NO_TIMES })),
     })),
     failed: hostile.map((file) => ({ file, reason: file })),
@@ -209,7 +228,7 @@ test('keys change what is shown', () => {
     }, DEFAULTS)
   assert.deepEqual(
     ['f', 'i', 'p', 't'].map((key) => after(key).by),
-    [...['function', 'file', 'package', 'thread']],
+    ['function', 'file', 'package', 'thread'],
   )
   assert.deepEqual([after('l').by, after('l', 'f').by], ['label', 'function'])
   const byRoute = press({ ...DEFAULTS, labels: 'label:route' }, { sequence: 'l', name: 'l' }, 18)
@@ -235,7 +254,8 @@ test('keys change what is shown', () => {
   assert.equal(after(pageDown, 't').offset, 0)
 
   const [enter, leave, back] = ['return', 'escape', 'backspace'].map((name) => ({
-    ...{ name, sequence: name === 'return' ? '\r' : '\x7f' },
+    name,
+    sequence: name === 'return' ? '\r' : '\x7f',
   }))
   const typed = after('/', 'q', 't', 'é', up, back, enter)
   assert.deepEqual(

@@ -41,8 +41,11 @@ async function armed(conditions, during, env = {}) {
   const failures = []
   const result = await run(['conditions.js'], {
     env: {
-      ...{ CPU_PROF_START: conditions, CPU_PROF_DIR: dir, CPU_PROF_SOCKET: 'off' },
-      ...{ CPU_PROF_FOR: '1s', ...env },
+      CPU_PROF_START: conditions,
+      CPU_PROF_DIR: dir,
+      CPU_PROF_SOCKET: 'off',
+      CPU_PROF_FOR: '1s',
+      ...env,
     },
     during: (child) => {
       const program = new Program(child, dir)

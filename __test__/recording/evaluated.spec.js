@@ -25,8 +25,11 @@ test('functions of texts are JavaScript of the file that compiled them, a row fo
   assert.deepEqual([...new Set(texts.map((each) => each.package))], ['(own code)'])
   const main = texts.filter(({ selfMs }) => selfMs > 0.05 * javascriptMs)
   assert.deepEqual(main.map(({ name }) => name).sort(), [
-    ...['(anonymous)', '(anonymous)', '(anonymous)'],
-    ...['direct', 'inVm'],
+    '(anonymous)',
+    '(anonymous)',
+    '(anonymous)',
+    'direct',
+    'inVm',
   ])
   assert.equal(new Set(main.map(({ scriptId }) => scriptId)).size, 5)
   // The lines of the calls, by the names of the functions.

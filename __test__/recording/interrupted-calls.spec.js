@@ -14,18 +14,23 @@ const SECONDS = 3
 
 /** What a handler ends although it asks the system to start calls again. */
 const ENDED = [
-  ...[
-    'accept',
-    'recv',
-    'recvmsg',
-    'msgrcv',
-    'semtimedop',
-    'sigtimedwait',
-    'sem_timedwait',
-    'futex',
-  ],
-  ...['nanosleep', 'clock_nanosleep', 'usleep'],
-  ...['poll', 'ppoll', 'select', 'pselect', 'epoll_wait', 'epoll_pwait'],
+  'accept',
+  'recv',
+  'recvmsg',
+  'msgrcv',
+  'semtimedop',
+  'sigtimedwait',
+  'sem_timedwait',
+  'futex',
+  'nanosleep',
+  'clock_nanosleep',
+  'usleep',
+  'poll',
+  'ppoll',
+  'select',
+  'pselect',
+  'epoll_wait',
+  'epoll_pwait',
 ]
 /** Those that addons wait in most. */
 const COMMON = ['nanosleep', 'usleep', 'poll', 'select', 'epoll_wait']

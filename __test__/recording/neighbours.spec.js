@@ -167,7 +167,8 @@ const SANDBOXES = [
   { refused: 'timer_create,process_vm_readv', categories: 'cpu', says: /^$/ },
   { refused: 'process_vm_readv', categories: 'cpu,native', says: /^$/ },
   {
-    ...{ refused: 'timer_create,process_vm_readv', categories: 'cpu,native' },
+    refused: 'timer_create,process_vm_readv',
+    categories: 'cpu,native',
     says: /^cpu-prof: native threads .* \(a sandbox can forbid timer_create\); /,
   },
 ]

@@ -133,8 +133,14 @@ test('labels are those of the active span', options, async () => {
   `)
   assert.equal(new Set(Object.values(output).map(({ spanId }) => spanId)).size, 4)
   for (const [name, span] of Object.entries({
-    ...{ outer: 'outer', inner: 'inner', again: 'outer', later: 'outer' },
-    ...{ bound: 'inner', listener: 'inner', first: 'first', second: 'second' },
+    outer: 'outer',
+    inner: 'inner',
+    again: 'outer',
+    later: 'outer',
+    bound: 'inner',
+    listener: 'inner',
+    first: 'first',
+    second: 'second',
   })) {
     assertLabels(trace, name, output[span])
   }

@@ -52,7 +52,9 @@ test('the page has the numbers of report() for a run of many processes', async (
   const cwd = temporaryDirectory()
   fs.writeFileSync(path.join(cwd, 'main.js'), PROGRAM)
   const { files, code, stderr } = await run(['./main.js'], {
-    ...{ cwd, preload: null, env: { NODE_OPTIONS: `--require ${JSON.stringify(PACKAGE)}` } },
+    cwd,
+    preload: null,
+    env: { NODE_OPTIONS: `--require ${JSON.stringify(PACKAGE)}` },
   })
   assert.equal(code, 0, stderr)
   const whole = await report(files, { top: Number.POSITIVE_INFINITY })

@@ -46,7 +46,9 @@ test('a command in a terminal sees Ctrl-C, and its exit code is kept', async () 
     setTimeout(() => {}, 60000)`
   const dir = temporaryDirectory()
   const outcome = await runSession([process.execPath, '-e', code], {
-    ...{ dir, cwd: dir, env: cleanEnv() },
+    dir,
+    cwd: dir,
+    env: cleanEnv(),
     steps: { started: /started/g },
   })
   assert.equal(outcome.code, 7, outcome.stdout)

@@ -68,9 +68,22 @@ test('what is not a run is neither waited for nor offered', async () => {
   fs.symlinkSync(makeRun(temporaryDirectory(), 'x', runInfo(cwd)), path.join(tmp, 'cpu-prof-run-l'))
   fs.chmodSync(makeRun(tmp, 'open', runInfo(cwd)), 0o777)
   const shapes = [
-    ...['null', '1', '"x"', '[]', '{', `{"cwd":${JSON.stringify(cwd)}}`],
-    ...[{ command: 'x' }, { command: { join: 1 } }, { command: [{}] }, { command: null }],
-    ...[{ pid: 'x' }, { pid: -1 }, { pid: 1.5 }, { pid: null }, { variables: null }, { id: 1 }],
+    'null',
+    '1',
+    '"x"',
+    '[]',
+    '{',
+    `{"cwd":${JSON.stringify(cwd)}}`,
+    { command: 'x' },
+    { command: { join: 1 } },
+    { command: [{}] },
+    { command: null },
+    { pid: 'x' },
+    { pid: -1 },
+    { pid: 1.5 },
+    { pid: null },
+    { variables: null },
+    { id: 1 },
   ]
   shapes.forEach((shape, i) => {
     makeRun(tmp, `shape${i}`, typeof shape === 'string' ? shape : runInfo(cwd, shape))

@@ -14,8 +14,17 @@ const {
 
 /** What the tables of `--by` are of. */
 const KINDS = /** @type {const} */ ([
-  ...['function', 'line', 'file', 'package', 'module', 'owner', 'label'],
-  ...['script', 'project', 'import', 'thread'],
+  'function',
+  'line',
+  'file',
+  'package',
+  'module',
+  'owner',
+  'label',
+  'script',
+  'project',
+  'import',
+  'thread',
 ])
 
 /** @param {import('commander').Command} program */

@@ -144,7 +144,10 @@ function cellsOf(row) {
   const { base, head, low, high, difference, unit, changed } = row
   const [name, place] = nameOf(row)
   return {
-    ...{ name, place, caller: callerOf(row), former: formerOf(row) },
+    name,
+    place,
+    caller: callerOf(row),
+    former: formerOf(row),
     base: formatValue(base, unit),
     head: formatValue(head, unit),
     difference: formatSigned(difference, unit),

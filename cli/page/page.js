@@ -81,7 +81,14 @@ class Page {
       {
         view: new HeaderView(recording, change),
         uses: ({ state: { query, from, left, right, threads, label }, costs, isWanted }) => [
-          ...[costs, isWanted, query, from, left, right, threads, label],
+          costs,
+          isWanted,
+          query,
+          from,
+          left,
+          right,
+          threads,
+          label,
         ],
       },
       { view: this.timeline },
@@ -100,14 +107,24 @@ class Page {
       {
         view: new TableView(recording, change),
         uses: ({ state: { table, sort, query, function: item, view, label }, costs }) => [
-          ...[costs, table, sort, query, item, view === 'inverted', label],
+          costs,
+          table,
+          sort,
+          query,
+          item,
+          view === 'inverted',
+          label,
         ],
         isSlow: () => true,
       },
       {
         view: { draw: (shown) => drawDetail(recording, change, shown) },
         uses: ({ state, costs, function: item }) => [
-          ...[costs, item, state.function, state.query, state.view === 'sandwich'],
+          costs,
+          item,
+          state.function,
+          state.query,
+          state.view === 'sandwich',
         ],
         isSlow: () => true,
       },
@@ -165,7 +182,11 @@ class Page {
     const sides = this.#sides
     const hottest = this.#hottest
     return {
-      ...{ state, costs, sides, isWanted, isDark },
+      state,
+      costs,
+      sides,
+      isWanted,
+      isDark,
       // A drag does not ask for the function.
       get function() {
         return state.function ?? hottest(recording, costs, isWanted, sides)

@@ -47,7 +47,9 @@ function joined(list) {
     const all = [...(row.startedBy ?? []), ...startedBy]
     const keys = all.map((starter) => JSON.stringify(starter))
     rows.set(name, {
-      ...{ name, threads: row.threads + threads, cpuMs: row.cpuMs + cpuMs },
+      name,
+      threads: row.threads + threads,
+      cpuMs: row.cpuMs + cpuMs,
       startedBy: all.filter((_, index) => keys.indexOf(keys[index]) === index),
     })
   }

@@ -320,6 +320,15 @@ function countThreads({ processes }) {
 }
 
 module.exports = {
-  ...{ BUILT_IN, OWN_CODE, MAX_ROWS },
-  ...{ activeMs, restMs, isMain, workMs, processMs, threadRows, costTables, countThreads },
+  BUILT_IN,
+  OWN_CODE,
+  MAX_ROWS,
+  activeMs,
+  restMs,
+  isMain,
+  workMs,
+  processMs,
+  threadRows,
+  costTables,
+  countThreads,
 }

@@ -73,6 +73,11 @@ function openingOf({ conditions = [], sentence }) {
 }
 
 module.exports = {
-  ...{ formatTime, formatBytes, formatShare, formatCount, formatCounts },
-  ...{ chainParts, openingOf },
+  formatTime,
+  formatBytes,
+  formatShare,
+  formatCount,
+  formatCounts,
+  chainParts,
+  openingOf,
 }

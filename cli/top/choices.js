@@ -32,8 +32,16 @@ const KINDS = /** @type {Record<string, LiveKind>} */ (
 
 /** @type {Choices} */
 const DEFAULTS = {
-  ...{ by: 'function', labels: 'label', sort: 'self', seconds: 10, filter: '', offset: 0 },
-  ...{ isPaused: false, isTyping: false, hasHelp: false, isDone: false },
+  by: 'function',
+  labels: 'label',
+  sort: 'self',
+  seconds: 10,
+  filter: '',
+  offset: 0,
+  isPaused: false,
+  isTyping: false,
+  hasHelp: false,
+  isDone: false,
 }
 
 /** A key as `node:readline` names it. @typedef {{ name?: string, sequence?: string, ctrl?: boolean, meta?: boolean }} Key */

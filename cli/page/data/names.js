@@ -161,17 +161,18 @@ function timeWith({ functions, parent }, { total }, isWanted) {
 }
 
 module.exports = {
-  ...{
-    nameOf,
-    placeOf,
-    shortPlaceOf,
-    inPackage,
-    packageOf,
-    functionAt,
-    shortPath,
-    threadLabel,
-    processLabel,
-    titleOf,
-  },
-  ...{ isBuiltIn, hottestOf, matcher, timeWith },
+  nameOf,
+  placeOf,
+  shortPlaceOf,
+  inPackage,
+  packageOf,
+  functionAt,
+  shortPath,
+  threadLabel,
+  processLabel,
+  titleOf,
+  isBuiltIn,
+  hottestOf,
+  matcher,
+  timeWith,
 }

@@ -11,7 +11,12 @@ const { readTree } = require('./tree.js')
 const STATES = /** @type {const} */ (['javascript', 'native', 'gc', 'waiting', 'blocked', 'idle'])
 /** Their names for a reader. */
 const STATE_NAMES = /** @type {const} */ ([
-  ...['JavaScript', 'native code', 'gc', 'waiting for a core', 'blocked', 'idle'],
+  'JavaScript',
+  'native code',
+  'gc',
+  'waiting for a core',
+  'blocked',
+  'idle',
 ])
 const [JAVASCRIPT, NATIVE, GC, WAITING, BLOCKED, IDLE] = STATES.keys()
 /** The states of functions that stand for a state of the thread. */
@@ -100,8 +105,12 @@ function readRecording(data) {
     ownerKinds: /** @type {string[]} */ (owners.kind),
     ownerNames: /** @type {string[]} */ (owners.name),
     ...tree,
-    ...{ leafNode, leafState, leafLine: Int32Array.from(leaves.line) },
-    ...{ processes, threads, labels: readLabels(leaves, data.labelSets) },
+    leafNode,
+    leafState,
+    leafLine: Int32Array.from(leaves.line),
+    processes,
+    threads,
+    labels: readLabels(leaves, data.labelSets),
     /** The costs of everything but launchers, as the report has them. */
     whole: /** @type {WholeCosts | undefined} */ (data.costs),
     stalls: /** @type {import('../../../index.js').ReportStall[]} */ (data.stalls ?? []),
@@ -129,7 +138,11 @@ function readProcesses({ processes: list, texts = [] }, leafState) {
   const threads = []
   /** @type {Process[]} */
   const processes = list.map((/** @type {any} */ process, /** @type {number} */ index) => ({
-    ...{ ...process, index, threads: [], timings: [], busyUs: 0 },
+    ...process,
+    index,
+    threads: [],
+    timings: [],
+    busyUs: 0,
   }))
   for (const process of processes) {
     for (const data of list[process.index].threads) {
@@ -189,6 +202,16 @@ function sampleAt(times, us) {
 }
 
 module.exports = {
-  ...{ STATES, STATE_NAMES, TIMES, JAVASCRIPT, NATIVE, GC, WAITING, BLOCKED, IDLE },
-  ...{ readRecording, busiestProcess, sampleAt },
+  STATES,
+  STATE_NAMES,
+  TIMES,
+  JAVASCRIPT,
+  NATIVE,
+  GC,
+  WAITING,
+  BLOCKED,
+  IDLE,
+  readRecording,
+  busiestProcess,
+  sampleAt,
 }

@@ -43,7 +43,9 @@ function callsOfSides(recording, { base, head }, item) {
     }
     return [...us]
       .map(([called, { baseUs, headUs }]) => ({
-        ...{ item: called, us: headUs - baseUs, sides: formatSides(baseUs, headUs) },
+        item: called,
+        us: headUs - baseUs,
+        sides: formatSides(baseUs, headUs),
       }))
       .sort((a, b) => Math.abs(b.us) - Math.abs(a.us))
   }
@@ -65,7 +67,4 @@ function formatChange(baseUs, headUs) {
   return `${formatSides(baseUs, headUs)} (${formatDifference(headUs - baseUs)})`
 }
 
-module.exports = {
-  ...{ sidesOf, timesOf, callsOfSides },
-  ...{ formatDifference, formatSides, formatChange },
-}
+module.exports = { sidesOf, timesOf, callsOfSides, formatDifference, formatSides, formatChange }

@@ -22,7 +22,9 @@ function timingsOf({ marks, spans, threads }, texts) {
       return {
         name: texts[name[index]],
         track: names.map((text) => texts[text]).join(' · ') || 'timings',
-        ...{ from, to: from + (lengthUs?.[index] ?? 0), thread: threads[thread[index]] },
+        from,
+        to: from + (lengthUs?.[index] ?? 0),
+        thread: threads[thread[index]],
         color: color[index] ?? undefined,
       }
     }),

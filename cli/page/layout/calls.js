@@ -43,8 +43,14 @@ function layoutCalls(recording, { state, costs }, opened) {
       const below = tree.below(/** @type {any} */ (call))
       const isOpen = below.length > 0 ? (opened.get(id) ?? us >= OPEN * costs.workUs) : undefined
       rows.push({
-        ...{ id, level, isOpen, item, totalUs: us, selfUs: selfOf(costs, node, level, us) },
-        ...{ name: nameOf(recording, item), place: shortPlaceOf(recording, item) },
+        id,
+        level,
+        isOpen,
+        item,
+        totalUs: us,
+        selfUs: selfOf(costs, node, level, us),
+        name: nameOf(recording, item),
+        place: shortPlaceOf(recording, item),
         title: placeOf(recording, item),
       })
       if (isOpen) add(below, level + 1, id)

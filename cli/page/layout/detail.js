@@ -43,14 +43,18 @@ function layoutDetail(recording, shown, item) {
     ...(other === -1
       ? { name: '(event loop)', place: '' }
       : {
-          ...{ name: nameOf(recording, other), place: shortPlaceOf(recording, other) },
-          ...{ title: placeOf(recording, other), item: other },
+          name: nameOf(recording, other),
+          place: shortPlaceOf(recording, other),
+          title: placeOf(recording, other),
+          item: other,
         }),
   })
   const lines = sides ? [] : lineCosts(recording, costs, item).filter(({ line }) => line > 0)
   const lineRows = lines.map(({ line, us }) => ({
-    ...{ cells: cellsOf(us, costs.workUs), share: us / Math.max(1, costs.workUs) },
-    ...{ name: `line ${line}`, place: '' },
+    cells: cellsOf(us, costs.workUs),
+    share: us / Math.max(1, costs.workUs),
+    name: `line ${line}`,
+    place: '',
   }))
   const code = sides ? [] : codeOf(recording, item, lines)
   return {
@@ -116,7 +120,10 @@ function ranIn(recording, { state, marked, sides }, item) {
     .filter(({ us }) => us > 0)
     .sort((a, b) => b.us - a.us)
     .map(({ process, us }) => ({
-      ...{ cells: cellsOf(us, all), share: us / all, name: processLabel(process), place: '' },
+      cells: cellsOf(us, all),
+      share: us / all,
+      name: processLabel(process),
+      place: '',
       choice: chooseThreads(
         state,
         recording,

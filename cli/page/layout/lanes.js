@@ -65,7 +65,12 @@ function cpuLane({ cpu }) {
   const most = Math.max(1, largest(sums))
   return [
     {
-      ...{ name: 'CPU', kind: 'curve', height: CURVE, timeUs, most, isStacked: true },
+      name: 'CPU',
+      kind: 'curve',
+      height: CURVE,
+      timeUs,
+      most,
+      isStacked: true,
       series: [
         { values: javascript, role: 'javascript' },
         { values: native, role: 'native' },
@@ -88,7 +93,12 @@ function memoryLane({ memory }) {
     bytes === null ? 'not known' : formatBytes(bytes)
   return [
     {
-      ...{ name: 'memory', kind: 'curve', height: CURVE, timeUs, most, isStacked: false },
+      name: 'memory',
+      kind: 'curve',
+      height: CURVE,
+      timeUs,
+      most,
+      isStacked: false,
       series: [
         { values: rss, role: 'rss' },
         { values: heap, role: 'heap' },
@@ -105,12 +115,18 @@ function collectionLane({ collections }) {
   const { startUs, lengthUs, major } = collections
   const timings = startUs.map((from, index) => ({
     name: `${major[index] === 1 ? 'major' : 'minor'} collection`,
-    ...{ from, to: from + lengthUs[index], level: 0, isMajor: major[index] === 1 },
+    from,
+    to: from + lengthUs[index],
+    level: 0,
+    isMajor: major[index] === 1,
   }))
   const us = lengthUs.reduce((sum, each) => sum + each, 0)
   return [
     {
-      ...{ name: 'collections', kind: 'collections', height: COLLECTIONS + 4, timings },
+      name: 'collections',
+      kind: 'collections',
+      height: COLLECTIONS + 4,
+      timings,
       unit: formatTime(us / 1000),
     },
   ]

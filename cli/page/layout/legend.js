@@ -40,7 +40,8 @@ function layoutLegend({ packages }, { packageCosts, states, workUs }, colourOf) 
   }
   const rest = {
     name: others.length === 1 ? others[0].name : `${others.length} other packages`,
-    ...{ colour: colourOfOthers, us: others.reduce((sum, { us }) => sum + us, 0) },
+    colour: colourOfOthers,
+    us: others.reduce((sum, { us }) => sum + us, 0),
   }
   return [...named, rest].filter(({ us }) => us > ENOUGH * workUs)
 }
@@ -59,7 +60,8 @@ function labelLegend({ items }, { labelCosts, workUs }, colours) {
   }
   const parts = [...byColour].map(([colour, parts]) => ({
     name: parts.length === 1 ? parts[0].name : `${parts.length} others`,
-    ...{ colour, us: parts.reduce((sum, { us }) => sum + us, 0) },
+    colour,
+    us: parts.reduce((sum, { us }) => sum + us, 0),
   }))
   return parts.filter(({ us }) => us > ENOUGH * workUs)
 }

@@ -52,7 +52,9 @@ function stalls(recording) {
     const [from, to] = [startMs * 1000, (startMs + durationMs) * 1000]
     const inThread = thread && showing(recording, thread, from, to)
     return {
-      ...{ ms: durationMs, choice: inThread, ...culprit(recording, stall) },
+      ms: durationMs,
+      choice: inThread,
+      ...culprit(recording, stall),
       cells: [startMs, durationMs, gcMs, blockedMs].map(formatTime),
       ...(thread && recording.threads.length > 1 ? { end: threadLabel(thread) } : {}),
     }
@@ -72,8 +74,11 @@ function showing({ durationUs }, thread, from, to) {
   const around = isMark ? AROUND_MARK : AROUND * (to - from)
   const selected = isMark ? undefined : { from: Math.max(0, from), to: Math.min(to, durationUs) }
   return {
-    ...{ threads: [thread.index], thread: thread.index, view: /** @type {const} */ ('time') },
-    ...{ from: selected?.from, to: selected?.to },
+    threads: [thread.index],
+    thread: thread.index,
+    view: /** @type {const} */ ('time'),
+    from: selected?.from,
+    to: selected?.to,
     left: Math.max(0, from - around),
     right: Math.min(durationUs, to + around),
   }
@@ -86,7 +91,8 @@ function timings(recording) {
     .sort((a, b) => b.to - b.from - (a.to - a.from) || a.from - b.from)
     .map(({ name, track, from, to, thread }) => ({
       cells: [formatTime(from / 1000), to === from ? '–' : formatTime((to - from) / 1000)],
-      ...{ ms: (to - from) / 1000, name },
+      ms: (to - from) / 1000,
+      name,
       place: [track, ...(thread && !isOne ? [threadLabel(thread)] : [])].join(' · '),
       choice: thread && showing(recording, thread, from, to),
     }))
@@ -115,7 +121,9 @@ function imports(recording) {
   const rowsOf = (list, level) =>
     list.flatMap(({ file, totalMs, loadMs, runMs, children }) => [
       {
-        ...{ cells: [totalMs, loadMs, runMs].map(formatTime), ms: totalMs, level },
+        cells: [totalMs, loadMs, runMs].map(formatTime),
+        ms: totalMs,
+        level,
         name: file === '' ? '(loader of ES modules)' : inPackage(shortPath(recording, file)),
         place: '',
       },
@@ -129,7 +137,10 @@ function imports(recording) {
 function scripts(recording) {
   const wholeMs = recording.scripts.reduce((sum, { totalMs }) => sum + totalMs, 0)
   const rows = recording.scripts.map(({ name, cwd, processes, totalMs }) => ({
-    ...{ cells: [formatTime(totalMs), String(processes)], ms: totalMs, name, place: cwd ?? '' },
+    cells: [formatTime(totalMs), String(processes)],
+    ms: totalMs,
+    name,
+    place: cwd ?? '',
   }))
   return { heads: ['total', 'processes'], rows, wholeMs, noun: 'script' }
 }

@@ -48,7 +48,10 @@ function layoutTable(recording, shown, limit = Number.POSITIVE_INFINITY) {
     Math.abs(times[name])
   rows.sort((a, b) => size(b, sort) - size(a, sort) || size(b, 'self') - size(a, 'self'))
   return {
-    ...{ columns, sort, wholeUs: wholeOf(costs, sort), count: rows.length },
+    columns,
+    sort,
+    wholeUs: wholeOf(costs, sort),
+    count: rows.length,
     /** The time that has the longest bar: microseconds. */
     mostUs: rows.length > 0 ? size(rows[0], sort) : 0,
     rows: rows.slice(0, limit).map(({ times, label }) => ({ ...label(), times })),
@@ -140,7 +143,8 @@ function lineRows(recording, costs, isWanted) {
       key: `${item}:${line}`,
       times: { self: us, total: 0, critical: 0, blocked: 0, waiting: 0 },
       label: () => ({
-        ...{ ...functionOf(recording, item), place: placeOfLine(recording, item, line) },
+        ...functionOf(recording, item),
+        place: placeOfLine(recording, item, line),
         code: code.get(fullPaths[files[item]])?.get(line)?.trim(),
       }),
     }))

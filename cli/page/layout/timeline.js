@@ -39,7 +39,8 @@ function layoutTimeline(recording, rows, state, width) {
     const top = height
     height += own
     return {
-      ...{ top, height: own },
+      top,
+      height: own,
       isSelected: threads.some((thread) => selected.has(thread)),
       isShown: threads.length === 1 && threads[0] === state.thread,
     }
@@ -136,7 +137,4 @@ function labelOf(us, step, end) {
   return `${(us / unit).toFixed(digits)} ${name}`
 }
 
-module.exports = {
-  ...{ SCALE, MARK, ALIVE, VALUES },
-  ...{ layoutTimeline, rowAt, sharesOf },
-}
+module.exports = { SCALE, MARK, ALIVE, VALUES, layoutTimeline, rowAt, sharesOf }

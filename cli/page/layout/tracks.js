@@ -69,7 +69,11 @@ function fold(items, options) {
   const [shown, rest] = [items.slice(0, count), items.slice(count)]
   const isOpen = opened.get(`${id}+`) ?? false
   const row = {
-    ...{ id: `${id}+`, label: formatCount(rest.length, ...nouns), level, height: ROW, isOpen },
+    id: `${id}+`,
+    label: formatCount(rest.length, ...nouns),
+    level,
+    height: ROW,
+    isOpen,
     threads: rest.flatMap((item) => threadsOf(item).map(({ index }) => index)),
     busyUs: rest.reduce((sum, { busyUs }) => sum + busyUs, 0),
   }
@@ -83,7 +87,12 @@ function processRows(process, opened, isBusiest) {
   const [first] = threads
   const id = `p${index}`
   const lanes = lanesOf(process).map((lane) => ({
-    ...{ id: `${id}-${lane.name}`, label: lane.name, threads: [], level: 1, busyUs: 0, lane },
+    id: `${id}-${lane.name}`,
+    label: lane.name,
+    threads: [],
+    level: 1,
+    busyUs: 0,
+    lane,
     height: lane.height,
   }))
   const hasBelow = threads.length > 1 || lanes.length > 0
@@ -91,7 +100,11 @@ function processRows(process, opened, isBusiest) {
   const isMain = threads.length > 1 || first?.name === 'main' || first === undefined
   /** @type {Row} */
   const row = {
-    ...{ id, level: 0, height: isOpen && threads.length < 2 ? TALL : ROW, isOpen, busyUs },
+    id,
+    level: 0,
+    height: isOpen && threads.length < 2 ? TALL : ROW,
+    isOpen,
+    busyUs,
     label: isMain ? processLabel(process) : threadLabel(first),
     threads: threads.map((thread) => thread.index),
   }
@@ -106,7 +119,10 @@ function threadRows(threads, opened, id) {
   const [main, ...others] = threads
   const order = [main, ...others.sort((a, b) => b.busyUs - a.busyUs)]
   return fold(order, {
-    ...{ opened, id: `${id}t`, level: 1, nouns: ['more thread', 'more threads'] },
+    opened,
+    id: `${id}t`,
+    level: 1,
+    nouns: ['more thread', 'more threads'],
     threadsOf: (thread) => [thread],
     rowsOf: ({ name, index, busyUs }) => [
       { id: `t${index}`, label: name, threads: [index], level: 1, height: ROW, busyUs },

@@ -54,7 +54,9 @@ class CallsView {
       isOpen === undefined
         ? element('span', { className: 'toggle' })
         : button(isOpen ? '▾' : '▸', () => this.#open(row, !isOpen), {
-            ...{ className: 'toggle', tabIndex: -1, 'aria-hidden': 'true' },
+            className: 'toggle',
+            tabIndex: -1,
+            'aria-hidden': 'true',
           })
     name.prepend(toggle)
     const made = element(

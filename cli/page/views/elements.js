@@ -142,6 +142,16 @@ function hideHover() {
 }
 
 module.exports = {
-  ...{ element, button, nameCell, bar, byId, widthFor, prepare, cutText, variable },
-  ...{ shade, showHover, hideHover },
+  element,
+  button,
+  nameCell,
+  bar,
+  byId,
+  widthFor,
+  prepare,
+  cutText,
+  variable,
+  shade,
+  showHover,
+  hideHover,
 }

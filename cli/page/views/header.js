@@ -48,12 +48,19 @@ class HeaderView {
     const leftOut = recording.processes.reduce((sum, each) => sum + (each.timingsLeftOut ?? 0), 0)
     const missing = `${formatCount(leftOut, 'mark or span is', 'marks and spans are')} left out`
     byId('notes').textContent = [
-      ...[...notes, ...(thinnedToUs ? [thinned] : []), ...(leftOut > 0 ? [missing] : [])],
+      ...notes,
+      ...(thinnedToUs ? [thinned] : []),
+      ...(leftOut > 0 ? [missing] : []),
     ].join('; ')
     byId('whole').addEventListener('click', () =>
       change({
-        ...{ from: undefined, to: undefined, left: undefined, right: undefined },
-        ...{ threads: undefined, thread: undefined, label: undefined },
+        from: undefined,
+        to: undefined,
+        left: undefined,
+        right: undefined,
+        threads: undefined,
+        thread: undefined,
+        label: undefined,
       }),
     )
     byId('help').addEventListener('click', () => byId('keys').showModal())

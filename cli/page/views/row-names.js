@@ -78,13 +78,15 @@ class RowNames {
       isOpen === undefined
         ? element('span', { className: 'toggle' })
         : button(isOpen ? '▾' : '▸', () => this.#actions.open(row), {
-            ...{ className: 'toggle', 'aria-expanded': String(isOpen) },
+            className: 'toggle',
+            'aria-expanded': String(isOpen),
             'aria-label': `details of ${label}`,
           })
     // What is cut off is the command, never the process id.
     const [, command, pid] = /^(.*)( \(\d+\))$/s.exec(label) ?? [label, label, '']
     const name = button('', (event) => this.#actions.choose(row, event), {
-      ...{ className: 'label', title: label },
+      className: 'label',
+      title: label,
     })
     name.append(element('span', { textContent: command }), pid)
     line.append(toggle, name, time)

@@ -211,8 +211,11 @@ const MEANINGS = {
 }
 /** What shares are shares of. */
 const SHARED = {
-  ...{ self: 'work', total: 'work', critical: 'wall time' },
-  ...{ blocked: 'blocked time', waiting: 'waiting time' },
+  self: 'work',
+  total: 'work',
+  critical: 'wall time',
+  blocked: 'blocked time',
+  waiting: 'waiting time',
 }
 
 /** Returns a time; nothing for none, so that columns stay calm. @param {number} us */

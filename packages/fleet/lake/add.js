@@ -99,7 +99,10 @@ function headersOf(run) {
   const isTold = headers.length > 0 && headers.every(({ cwd }) => typeof cwd === 'string')
   if (!isTold) return undefined
   return headers.map(({ pid, parentPid, cwd, startMs }) => ({
-    ...{ pid: pid ?? undefined, parentPid: parentPid ?? undefined, cwd, startMs: startMs ?? 0 },
+    pid: pid ?? undefined,
+    parentPid: parentPid ?? undefined,
+    cwd,
+    startMs: startMs ?? 0,
   }))
 }
 

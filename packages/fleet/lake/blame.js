@@ -154,7 +154,8 @@ async function answer(lake, folder, { where, params }, options) {
   const drifts = result.drifts
     .filter((/** @type {any} */ { row }) => isWanted(rows[row]))
     .map((/** @type {any} */ { row, before, after }) => ({
-      ...{ name: rows[row].name, place: rows[row].place },
+      name: rows[row].name,
+      place: rows[row].place,
       relative: before > 0 ? after / before - 1 : 0,
     }))
   const unclear = result.unclear
@@ -162,9 +163,17 @@ async function answer(lake, folder, { where, params }, options) {
     .map((/** @type {number} */ row) => ({ name: rows[row].name }))
   const branches = new Set(found.map(({ branch }) => branch)).size
   return {
-    ...{ version: 1, lake: folder, runs: runs.length, positions: firsts.length },
-    ...{ rows: rows.length, enough: result.enough, leastRuns: result.leastRuns, absolute },
-    ...{ commits, drifts, unclear },
+    version: 1,
+    lake: folder,
+    runs: runs.length,
+    positions: firsts.length,
+    rows: rows.length,
+    enough: result.enough,
+    leastRuns: result.leastRuns,
+    absolute,
+    commits,
+    drifts,
+    unclear,
     detectable: detectableOf(result.detectable, rows, busy * runs.length),
     notes: branches > 1 ? [`the runs are of ${branches} branches (--branch chooses one)`] : [],
   }
@@ -236,10 +245,18 @@ function changeOf({ before, after, low, high, runsBefore, runsAfter, chance }, r
   const isGone = after < HARDLY * before
   const outcome = isNew ? 'new' : isGone ? 'gone' : 'changed'
   return {
-    ...{ kind: row.kind, name: row.name, place: row.place, keys: row.keys, outcome },
+    kind: row.kind,
+    name: row.name,
+    place: row.place,
+    keys: row.keys,
+    outcome,
     relative: isNew ? 0 : after / before - 1,
     error: (high - low) / 2 / (isNew ? after : before),
-    ...{ beforeMs: before * unit, afterMs: after * unit, runsBefore, runsAfter, chance },
+    beforeMs: before * unit,
+    afterMs: after * unit,
+    runsBefore,
+    runsAfter,
+    chance,
   }
 }
 

@@ -152,8 +152,12 @@ async function compareRuns(lake, base, head, rules, { absolute = false }) {
     version: 1,
     base: { runs: base.length, inputs: base.length },
     head: { runs: head.length, inputs: head.length },
-    ...{ noise, rows, rules: rules.map((rule) => evaluate(rule, rows)) },
-    ...{ repaired: [], failed: [], notes: [] },
+    noise,
+    rows,
+    rules: rules.map((rule) => evaluate(rule, rows)),
+    repaired: [],
+    failed: [],
+    notes: [],
   }
   return { comparison, values }
 }
@@ -247,7 +251,11 @@ function rowOf({ of }, { base, head, low, high, changed }) {
   const difference = head - base
   return {
     ...of,
-    ...{ base, head, difference, low, high },
+    base,
+    head,
+    difference,
+    low,
+    high,
     ...(base > 0 && { relative: difference / base }),
     changed,
   }

@@ -154,8 +154,14 @@ function sorted(rows, by) {
 function pointOf({ bucket, runs, runs_with, mean, p25, median, p75, p95 }, scale) {
   const [m, low, middle, high, highest] = [mean, p25, median, p75, p95].map((v) => v / scale)
   return {
-    ...{ at: bucket, runs, runsWith: runs_with },
-    ...{ mean: m, p25: low, median: middle, p75: high, p95: highest },
+    at: bucket,
+    runs,
+    runsWith: runs_with,
+    mean: m,
+    p25: low,
+    median: middle,
+    p75: high,
+    p95: highest,
   }
 }
 

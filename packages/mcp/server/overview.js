@@ -39,7 +39,12 @@ async function readRun(root, args, options) {
   return {
     report: result,
     facts: {
-      ...{ run, conditions, sentence, durationMs, totals, wall },
+      run,
+      conditions,
+      sentence,
+      durationMs,
+      totals,
+      wall,
       counts: { processes: processes.length, threads: countThreads(result) },
     },
     head: [openingOf(result), `${run}: ${summary(result).join(' · ')}`, ...inFlightTexts(result)],

@@ -40,7 +40,11 @@ function noisyRuns({ seed, commits, each, step = commits, factor = 1.1, repo, ga
     return {
       id: hex(`${repo} ${seed} ${number}`),
       start: `2026-11-${day} ${time}`,
-      ...{ repo, branch: 'main', seq: 1 + at * gaps, commit: commitOf(at), functions },
+      repo,
+      branch: 'main',
+      seq: 1 + at * gaps,
+      commit: commitOf(at),
+      functions,
     }
   })
 }

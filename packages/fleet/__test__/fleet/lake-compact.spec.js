@@ -61,7 +61,12 @@ function runsWithStacks() {
     ...run,
     stacks: [0, 1].map((stack_id) => ({ stack_id, frames: [stack_id, 0] })),
     stack_times: [0, 1].map((stack_id) => ({
-      ...{ thread: 0, bucket_us: 0, stack_id, line: 3, self_us: 1000 + stack_id, samples: 1 },
+      thread: 0,
+      bucket_us: 0,
+      stack_id,
+      line: 3,
+      self_us: 1000 + stack_id,
+      samples: 1,
     })),
   }))
 }

@@ -63,7 +63,10 @@ async function addGeneratedRuns(lake, recordings, [first, end], functions) {
     }
     const result = await lakeTables(run, facts, tables, selection)
     const { outcome } = await store.addRun({
-      ...{ repo: REPO, date: result.date, stem: result.stem, folder: tables },
+      repo: REPO,
+      date: result.date,
+      stem: result.stem,
+      folder: tables,
     })
     if (outcome !== 'added') throw new Error(`run ${number} is ${outcome}`)
     const report = await index.report(run, { ...selection, top: Number.POSITIVE_INFINITY })

@@ -76,20 +76,39 @@ function rowsOf(run, number) {
     packages.set(of, { ...before, self: before.self + self, total: whole })
     return {
       ...facts,
-      ...{ function_id: index, package: of, file, function: made.function, line, col: 1 },
-      ...{ self_us: self, total_us: total, samples: Math.round(self / 1000) },
+      function_id: index,
+      package: of,
+      file,
+      function: made.function,
+      line,
+      col: 1,
+      self_us: self,
+      total_us: total,
+      samples: Math.round(self / 1000),
     }
   })
   const groups = [...packages.values(), ...(run.groups ?? [])].map((group) => ({
     ...facts,
-    ...{ kind: group.kind, sort: group.sort ?? '', name: group.name },
-    ...{ self_us: group.self, total_us: group.total ?? group.self },
+    kind: group.kind,
+    sort: group.sort ?? '',
+    name: group.name,
+    self_us: group.self,
+    total_us: group.total ?? group.self,
   }))
   const whole = { kind: 'run', sort: '', name: '', self_us: busy, total_us: busy }
   const thread = {
-    ...{ thread: 0, pid: 1, tid: 1, process: 'main.js', thread_name: 'main', start_us: 0 },
-    ...{ end_us: facts.duration_us, busy_us: busy, gc_us: 0, program_us: 0, blocked_us: 0 },
-    ...{ idle_us: facts.duration_us - busy },
+    thread: 0,
+    pid: 1,
+    tid: 1,
+    process: 'main.js',
+    thread_name: 'main',
+    start_us: 0,
+    end_us: facts.duration_us,
+    busy_us: busy,
+    gc_us: 0,
+    program_us: 0,
+    blocked_us: 0,
+    idle_us: facts.duration_us - busy,
   }
   const withRun = (/** @type {Row[]} */ rows) =>
     rows.map((row) => ({ run_id: facts.run_id, ...row }))
@@ -230,8 +249,13 @@ function madeRuns(options = {}) {
     return {
       id: hex(`${repo} ${branch} ${seed} ${number}`),
       start: `2026-11-${day} ${hour}:${minute}:00`,
-      ...{ repo, branch, seq, commit: hex(`commit ${repo} ${branch} ${seq}`) },
-      ...{ job: 'build', host: isSlow ? 'slow' : 'fast', duration: busy * 2 },
+      repo,
+      branch,
+      seq,
+      commit: hex(`commit ${repo} ${branch} ${seq}`),
+      job: 'build',
+      host: isSlow ? 'slow' : 'fast',
+      duration: busy * 2,
       functions: [
         { function: 'main', file: 'src/main.js', self: times.main, total: busy },
         { function: 'renderTable', file: 'src/table.js', line: 10 + seq, self: times.renderTable },

@@ -60,8 +60,12 @@ async function startCluster(dir) {
     ['1', '2'].map((name) =>
       start(
         [
-          ...['org.apache.spark.deploy.worker.Worker', ...ON_LOOPBACK, ...WORKER],
-          ...['--work-dir', path.join(dir, name), master.found],
+          'org.apache.spark.deploy.worker.Worker',
+          ...ON_LOOPBACK,
+          ...WORKER,
+          '--work-dir',
+          path.join(dir, name),
+          master.found,
         ],
         /(Successfully registered)/,
       ),

@@ -271,7 +271,10 @@ test('arguments of programs, which can be secrets, do not reach a lake', async (
   const [[stack, ms]] = SPANS
   const lake = path.join(temporaryDirectory(), 'lake')
   const run = writeTrace(path.join(temporaryDirectory(), 'a.trace.json'), {
-    ...{ pid: 42, label: 'deploy', argv: ['--token', 's3cret'], spans: [[stack, ms]] },
+    pid: 42,
+    label: 'deploy',
+    argv: ['--token', 's3cret'],
+    spans: [[stack, ms]],
   })
   const { code, stderr } = await cli(['lake', 'add', run, '--to', lake, '--repo', 'a/b'])
   assert.equal(code, 0, stderr)

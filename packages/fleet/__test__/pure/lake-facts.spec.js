@@ -348,42 +348,59 @@ test('each CI system tells what it knows', () => {
   const known = {
     'GitHub Actions': [
       {
-        ...{ GITHUB_ACTIONS: 'true', GITHUB_REPOSITORY: 'org/app', GITHUB_SHA: A },
-        ...{ GITHUB_REF_NAME: 'main', GITHUB_REF_TYPE: 'branch', GITHUB_WORKFLOW: 'CI' },
-        ...{ GITHUB_JOB: 'lint', GITHUB_WORKSPACE: '/w' },
+        GITHUB_ACTIONS: 'true',
+        GITHUB_REPOSITORY: 'org/app',
+        GITHUB_SHA: A,
+        GITHUB_REF_NAME: 'main',
+        GITHUB_REF_TYPE: 'branch',
+        GITHUB_WORKFLOW: 'CI',
+        GITHUB_JOB: 'lint',
+        GITHUB_WORKSPACE: '/w',
       },
       { branch: 'main', job: 'CI/lint' },
     ],
     GitLab: [
       {
-        ...{ GITLAB_CI: 'true', CI_PROJECT_PATH: 'org/app', CI_COMMIT_SHA: A },
-        ...{ CI_COMMIT_BRANCH: 'main', CI_JOB_NAME: 'lint', CI_PROJECT_DIR: '/w' },
+        GITLAB_CI: 'true',
+        CI_PROJECT_PATH: 'org/app',
+        CI_COMMIT_SHA: A,
+        CI_COMMIT_BRANCH: 'main',
+        CI_JOB_NAME: 'lint',
+        CI_PROJECT_DIR: '/w',
       },
       { branch: 'main', job: 'lint' },
     ],
     Jenkins: [
       {
-        ...{
-          JENKINS_URL: 'https://ci',
-          GIT_URL: 'https://u:s3cret@host/org/app.git',
-          GIT_COMMIT: A,
-        },
-        ...{ BRANCH_NAME: 'fix/a', JOB_NAME: 'app/fix%2Fa', WORKSPACE: '/w' },
+        JENKINS_URL: 'https://ci',
+        GIT_URL: 'https://u:s3cret@host/org/app.git',
+        GIT_COMMIT: A,
+        BRANCH_NAME: 'fix/a',
+        JOB_NAME: 'app/fix%2Fa',
+        WORKSPACE: '/w',
       },
       { branch: 'fix/a', job: 'app' },
     ],
     Buildkite: [
       {
-        ...{ BUILDKITE: 'true', BUILDKITE_REPO: 'git@host:org/app.git', BUILDKITE_COMMIT: A },
-        ...{ BUILDKITE_BRANCH: 'main', BUILDKITE_PIPELINE_SLUG: 'app', BUILDKITE_LABEL: 'lint' },
+        BUILDKITE: 'true',
+        BUILDKITE_REPO: 'git@host:org/app.git',
+        BUILDKITE_COMMIT: A,
+        BUILDKITE_BRANCH: 'main',
+        BUILDKITE_PIPELINE_SLUG: 'app',
+        BUILDKITE_LABEL: 'lint',
         BUILDKITE_BUILD_CHECKOUT_PATH: '/w',
       },
       { branch: 'main', job: 'app/lint' },
     ],
     CircleCI: [
       {
-        ...{ CIRCLECI: 'true', CIRCLE_PROJECT_USERNAME: 'org', CIRCLE_PROJECT_REPONAME: 'app' },
-        ...{ CIRCLE_SHA1: A, CIRCLE_BRANCH: 'main', CIRCLE_JOB: 'lint' },
+        CIRCLECI: 'true',
+        CIRCLE_PROJECT_USERNAME: 'org',
+        CIRCLE_PROJECT_REPONAME: 'app',
+        CIRCLE_SHA1: A,
+        CIRCLE_BRANCH: 'main',
+        CIRCLE_JOB: 'lint',
         CIRCLE_WORKING_DIRECTORY: '/w',
       },
       { branch: 'main', job: 'lint' },
@@ -413,8 +430,12 @@ test('the documentation names the CI systems', () => {
 test('a pull request has its own last commit, and not the merge that was tested', () => {
   const event = path.join(temporaryDirectory(), 'event.json')
   const request = {
-    ...{ GITHUB_ACTIONS: 'true', GITHUB_SHA: A, GITHUB_EVENT_NAME: 'pull_request' },
-    ...{ GITHUB_HEAD_REF: 'topic', GITHUB_REF_NAME: '7/merge', GITHUB_EVENT_PATH: event },
+    GITHUB_ACTIONS: 'true',
+    GITHUB_SHA: A,
+    GITHUB_EVENT_NAME: 'pull_request',
+    GITHUB_HEAD_REF: 'topic',
+    GITHUB_REF_NAME: '7/merge',
+    GITHUB_EVENT_PATH: event,
   }
   fs.writeFileSync(event, JSON.stringify({ pull_request: { head: { sha: B } } }))
   const { checkout, commit, branch } = ciFacts(request)

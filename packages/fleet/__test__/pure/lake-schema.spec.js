@@ -59,7 +59,10 @@ test('the documentation names each column', () => {
     .replace('tid BIGINT', 'BIGINT')
     .replace('| line, col ', '| line ')
   assert.deepEqual(untold(fewer), [
-    ...['functions.samples_run', 'functions.col', 'groups.samples_run', 'threads.tid'],
+    'functions.samples_run',
+    'functions.col',
+    'groups.samples_run',
+    'threads.tid',
   ])
   assert.match(read('docs/commands/lake.md'), new RegExp(`tables are ${namesOf(TABLES)}`))
 })

@@ -25,9 +25,17 @@ test('values are exact, in JSON and CSV', async () => {
   const json = await sql(lake, VALUES, '--json')
   assert.deepEqual(JSON.parse(json.stdout), [
     {
-      ...{ big: '9223372036854775807', small: 12, at: '2026-11-01 10:00:00.000001' },
-      ...{ price: '1.50', list: [1, 2], struct: { a: '2026-11-01' }, none: null },
-      ...{ text: 'a,"b"', half: 0.5, yes: true, small_1: 1 },
+      big: '9223372036854775807',
+      small: 12,
+      at: '2026-11-01 10:00:00.000001',
+      price: '1.50',
+      list: [1, 2],
+      struct: { a: '2026-11-01' },
+      none: null,
+      text: 'a,"b"',
+      half: 0.5,
+      yes: true,
+      small_1: 1,
     },
   ])
   const csv = await sql(lake, VALUES, '--csv')

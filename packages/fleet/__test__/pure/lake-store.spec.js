@@ -88,7 +88,9 @@ test('one of the commits with one number is taken', async () => {
   const replaces = [1, 2].map((run) => stemOf(run))
   const folder = runFolder('compacted')
   const change = (/** @type {number} */ content, number = 1) => ({
-    ...{ ...DAY, number, replaces },
+    ...DAY,
+    number,
+    replaces,
     adds: [{ stem: compactedStem(content), folder }],
   })
   const commits = Array.from({ length: 8 }, (_, content) => store.commit(change(content)))

@@ -44,7 +44,9 @@ const SPANS = [
 /** Writes a recording into a new folder. @param {Recorded} [recorded] */
 const write = (recorded) =>
   writeTrace(path.join(temporaryDirectory(), 'a.trace.json'), {
-    ...{ spans: SPANS, cwd: '/srv/repo', processKey: 'k1' },
+    spans: SPANS,
+    cwd: '/srv/repo',
+    processKey: 'k1',
     ...recorded,
   })
 
@@ -91,8 +93,12 @@ async function assertLikeReport(inputs, selection = {}, isExact = true) {
     ),
     sorted(
       told.functions.map((row) => [
-        ...[row.package, row.name, row.line || null, row.column || null],
-        ...[us(row.selfMs), us(row.totalMs)],
+        row.package,
+        row.name,
+        row.line || null,
+        row.column || null,
+        us(row.selfMs),
+        us(row.totalMs),
       ]),
     ),
   )
@@ -140,13 +146,29 @@ async function assertLikeReport(inputs, selection = {}, isExact = true) {
   )
   assert.deepEqual(
     threads.map((row) => [
-      ...[row.pid, row.tid, row.process, row.thread_name, row.start_us, row.end_us - row.start_us],
-      ...[row.busy_us, row.gc_us, row.blocked_us, row.idle_us, row.cpu_us],
+      row.pid,
+      row.tid,
+      row.process,
+      row.thread_name,
+      row.start_us,
+      row.end_us - row.start_us,
+      row.busy_us,
+      row.gc_us,
+      row.blocked_us,
+      row.idle_us,
+      row.cpu_us,
     ]),
     ofReport.map((of) => [
-      ...[of.pid, of.threadId, of.process, of.name, us(of.startMs), us(of.durationMs)],
+      of.pid,
+      of.threadId,
+      of.process,
+      of.name,
+      us(of.startMs),
+      us(of.durationMs),
       us(of.javascriptMs) + us(of.nativeMs) + us(of.gcMs),
-      ...[us(of.gcMs), us(of.blockedMs ?? 0), us(of.idleMs)],
+      us(of.gcMs),
+      us(of.blockedMs ?? 0),
+      us(of.idleMs),
       of.cpuMs === undefined ? null : us(of.cpuMs),
     ]),
   )

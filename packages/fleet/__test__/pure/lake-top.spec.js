@@ -17,7 +17,10 @@ const { messages, pattern } = require('../../../../__test__/helpers/messages.js'
 /** Four runs; the second has no `rare`, and the last is of another repository. @type {MadeRun[]} */
 const RUNS = [
   {
-    ...{ start: '2026-11-01 23:59:59.999', branch: 'main', commit: 'aaa111', host: 'one' },
+    start: '2026-11-01 23:59:59.999',
+    branch: 'main',
+    commit: 'aaa111',
+    host: 'one',
     functions: [
       { function: 'main', self: 10_000, total: 100_000 },
       { function: 'rare', file: 'src/rare.js', self: 40_000 },
@@ -26,7 +29,10 @@ const RUNS = [
     groups: [{ kind: 'label', sort: 'route', name: '/a', self: 30_000 }],
   },
   {
-    ...{ start: '2026-11-02 00:00:00', branch: 'main', commit: 'aaa222', host: 'two' },
+    start: '2026-11-02 00:00:00',
+    branch: 'main',
+    commit: 'aaa222',
+    host: 'two',
     functions: [
       { function: 'main', self: 20_000, total: 100_000 },
       { function: 'chunk', package: 'lodash', file: 'chunk.js', self: 80_000 },
@@ -34,7 +40,10 @@ const RUNS = [
     groups: [{ kind: 'owner', sort: 'rule', name: 'no-cycle', self: 15_000, total: 25_000 }],
   },
   {
-    ...{ start: '2026-11-03 12:00:00', branch: 'next', commit: 'bbb333', job: 'build' },
+    start: '2026-11-03 12:00:00',
+    branch: 'next',
+    commit: 'bbb333',
+    job: 'build',
     // Two functions of one name call each other: their total times have a part in common.
     functions: [
       { function: 'main', self: 30_000, total: 100_000 },
@@ -43,7 +52,8 @@ const RUNS = [
     ],
   },
   {
-    ...{ repo: 'org/other', start: '2026-11-03 12:00:00' },
+    repo: 'org/other',
+    start: '2026-11-03 12:00:00',
     functions: [{ function: 'main', self: 100_000 }],
   },
 ]
@@ -61,8 +71,15 @@ test('times are summed, and quantiles are over all runs', async () => {
   assert.deepEqual([runs, busyMs], [3, 300])
   assert.deepEqual([first, last], ['2026-11-01 23:59:59.999', '2026-11-03 12:00:00'])
   const brief = rows.map((/** @type {any} */ row) => [
-    ...[row.name, row.place, row.runs, row.selfMs, row.totalMs],
-    ...[row.share.toFixed(3), row.meanMs.toFixed(2), row.medianMs, row.p95Ms.toFixed(1)],
+    row.name,
+    row.place,
+    row.runs,
+    row.selfMs,
+    row.totalMs,
+    row.share.toFixed(3),
+    row.meanMs.toFixed(2),
+    row.medianMs,
+    row.p95Ms.toFixed(1),
   ])
   assert.deepEqual(brief, [
     ['chunk', 'lodash/chunk.js', 2, 130, 130, '0.433', '43.33', 50, '77.0'],
@@ -104,7 +121,9 @@ test('rows are of what is asked for', async () => {
 
 test('functions of one name in other files are other rows, and not all are among the largest', async () => {
   const functions = [30, 10, 20].map((ms, at) => ({
-    ...{ function: "it's", file: `src/${at}.js`, self: ms * 1000 },
+    function: "it's",
+    file: `src/${at}.js`,
+    self: ms * 1000,
   }))
   const lake = await writeLake([{ start: '2026-11-01 00:00:00', functions }])
   const { rows } = await json('top', lake, '--top', '2')

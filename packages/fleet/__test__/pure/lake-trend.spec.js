@@ -38,7 +38,9 @@ async function json(...args) {
 test('commits are in their order, and a run without a sample counts as 0', async () => {
   const lake = await writeLake(RUNS)
   const { kind, name, place, measure, unit, by, points, notes } = await json(
-    ...[lake, '--function', 'slow'],
+    lake,
+    '--function',
+    'slow',
   )
   assert.deepEqual([kind, name, place, measure], ['function', 'slow', 'src/slow.js', 'self'])
   assert.deepEqual([unit, by], ['share', 'commit'])

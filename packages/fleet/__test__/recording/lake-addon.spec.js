@@ -42,7 +42,9 @@ test('a disk that is full or read only: an error, and nothing half', async (t) =
       ...runs.map((run) => JSON.stringify(run)),
     ]
     const ended = spawnSync(under[0], args, {
-      ...{ cwd: temporaryDirectory(), env: cleanEnv(), encoding: 'utf8' },
+      cwd: temporaryDirectory(),
+      env: cleanEnv(),
+      encoding: 'utf8',
     })
     return JSON.parse(ended.stdout || JSON.stringify(ended.stderr))
   }
@@ -60,7 +62,9 @@ test('`lake add` on a full disk is an error, and leaves the lake as it was', asy
   if (under === undefined) return t.skip('this user may not mount')
   const cwd = temporaryDirectory()
   const trace = writeTrace(path.join(temporaryDirectory(), 'a.trace.json'), {
-    ...{ cwd, pid: 42, spans: [['main app.js:1', 300]] },
+    cwd,
+    pid: 42,
+    spans: [['main app.js:1', 300]],
   })
   const frames = Array.from(
     { length: 3000 },

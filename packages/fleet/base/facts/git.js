@@ -13,23 +13,34 @@ const LIMIT_MS = 5000
 /** Variables that would name another repository: a hook of git runs with them. */
 const OF_A_REPOSITORY = new Set(
   [
-    ...[
-      'DIR',
-      'WORK_TREE',
-      'IMPLICIT_WORK_TREE',
-      'COMMON_DIR',
-      'INDEX_FILE',
-      'PREFIX',
-      'NAMESPACE',
-    ],
-    ...['OBJECT_DIRECTORY', 'ALTERNATE_OBJECT_DIRECTORIES', 'SHALLOW_FILE', 'GRAFT_FILE', 'CONFIG'],
-    ...['REPLACE_REF_BASE', 'NO_REPLACE_OBJECTS', 'INTERNAL_SUPER_PREFIX'],
+    'DIR',
+    'WORK_TREE',
+    'IMPLICIT_WORK_TREE',
+    'COMMON_DIR',
+    'INDEX_FILE',
+    'PREFIX',
+    'NAMESPACE',
+    'OBJECT_DIRECTORY',
+    'ALTERNATE_OBJECT_DIRECTORIES',
+    'SHALLOW_FILE',
+    'GRAFT_FILE',
+    'CONFIG',
+    'REPLACE_REF_BASE',
+    'NO_REPLACE_OBJECTS',
+    'INTERNAL_SUPER_PREFIX',
   ].map((name) => `GIT_${name}`),
 )
 /** Keeps git from running hooks and watchers, and from fetching what is missing. */
 const HARMLESS = [
-  ...['--no-pager', '-c', 'core.fsmonitor=false', '-c', `core.hooksPath=${path.sep}nowhere`],
-  ...['-c', 'protocol.allow=never', '-c', 'log.showSignature=false'],
+  '--no-pager',
+  '-c',
+  'core.fsmonitor=false',
+  '-c',
+  `core.hooksPath=${path.sep}nowhere`,
+  '-c',
+  'protocol.allow=never',
+  '-c',
+  'log.showSignature=false',
 ]
 
 /**
@@ -103,7 +114,8 @@ function withoutGit(folder, problem) {
   if (root === undefined) return none
   const isForeign = /dubious ownership|safe\.directory/.test(problem)
   return {
-    ...{ ...none, root },
+    ...none,
+    root,
     problem: isForeign
       ? `git does not trust ${root}, which another user owns (git config --global --add safe.directory ${root})`
       : `git does not tell about ${root}: ${cleanText(problem) ?? 'it gave no reason'}`,
@@ -131,7 +143,10 @@ function askGit(folder, env, args) {
     windowsHide: true,
     env: {
       ...Object.fromEntries(others),
-      ...{ GIT_OPTIONAL_LOCKS: '0', GIT_TERMINAL_PROMPT: '0', GIT_NO_LAZY_FETCH: '1', LC_ALL: 'C' },
+      GIT_OPTIONAL_LOCKS: '0',
+      GIT_TERMINAL_PROMPT: '0',
+      GIT_NO_LAZY_FETCH: '1',
+      LC_ALL: 'C',
     },
   }
   return new Promise((resolve) => {

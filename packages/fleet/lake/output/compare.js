@@ -75,7 +75,9 @@ function chartOf(row, values, names) {
       title: `median ${format(median)} of ${side.length} runs`,
       runs: side.map((value) => ({ value, title: format(value) })),
       isOther: at === 1,
-      ...{ p25, median, p75 },
+      p25,
+      median,
+      p75,
     }
   })
   return drawColumns(columns, format, { isLine: false, height: 200 })

@@ -34,7 +34,7 @@ const SPREAD = 7
  */
 function drawColumns(columns, format, { isLine, height = HEIGHT }) {
   const values = columns.flatMap(({ p75, runs }) => [p75, ...runs.map(({ value }) => value)])
-  const most = Math.max(...[0], ...chunked(values)) || 1
+  const most = Math.max(0, ...chunked(values)) || 1
   const step = (WIDTH - LEFT - RIGHT) / Math.max(1, columns.length)
   const x = (/** @type {number} */ at) => LEFT + (at + 0.5) * step
   const y = (/** @type {number} */ value) => TOP + (height - TOP - BOTTOM) * (1 - value / most)

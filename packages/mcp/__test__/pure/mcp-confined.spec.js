@@ -169,7 +169,10 @@ test('code that a recording names is read in the project alone', async (t) => {
 test('names are not taken from code and maps outside of the project', async (t) => {
   const { project, neighbour } = createPlace()
   const map = {
-    ...{ version: 3, sources: ['secret.ts'], sourcesContent: [null], names: ['nameInTheMap'] },
+    version: 3,
+    sources: ['secret.ts'],
+    sourcesContent: [null],
+    names: ['nameInTheMap'],
     mappings: 'AAAAA',
   }
   const named = path.join(neighbour, 'named.js.map')

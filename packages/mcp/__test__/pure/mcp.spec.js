@@ -103,7 +103,9 @@ test('runs, hotspots, function and code answer about the last run, and about a n
   assert.equal(last.data.run, '20260102.000000.8')
   assert.deepEqual(
     last.data.functionsBySelf.map((/** @type {any} */ { name, place, selfMs }) => [
-      ...[name, place, selfMs],
+      name,
+      place,
+      selfMs,
     ]),
     [
       ['render', 'app.js:4', 30],

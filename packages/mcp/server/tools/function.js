@@ -45,8 +45,14 @@ module.exports = {
     const { totalMs, selfMs } = detail
     return {
       facts: {
-        ...{ run: facts.run, name: detail.name, place, package: detail.package },
-        ...{ totalMs, selfMs, share: totalMs / whole, also: also.length > 0 ? also : undefined },
+        run: facts.run,
+        name: detail.name,
+        place,
+        package: detail.package,
+        totalMs,
+        selfMs,
+        share: totalMs / whole,
+        also: also.length > 0 ? also : undefined,
       },
       head: [
         `${detail.name}  ${place}: total ${formatTime(totalMs)} (${formatShare(totalMs, whole)} of ${formatTime(whole)} of work), self ${formatTime(selfMs)}`,
