@@ -23,18 +23,18 @@ const messages = {
   // src/core/base/settings/
   needsTrace: 'it needs the format trace',
 
-  // src/core/profile/session/met_condition.rs
+  // src/core/profile/met_condition.rs
   stoodStill: 'Recorded because the event loop had stood still for',
 
-  // src/core/format/trace/scan/error.rs
+  // src/session/formats/trace/scan/error.rs
   notJson: 'not a JSON object',
 
-  // src/fleet/
+  // packages/fleet/src/remote/
   hasTables: 'a lake has the tables',
   noRunInLake: 'there is no run in the lake',
   noAnswerInTime: 'did not answer in time',
 
-  // src/tools/lake/run_start.rs
+  // packages/fleet/src/addon/tables/run_start.rs
   noStart: 'no recording tells when it was made',
 
   // src/tools/read/
@@ -46,7 +46,7 @@ const messages = {
   nothingToRead: 'there is no trace to read',
   sliceEnds: 'the slice ends before it starts',
 
-  // src/tools/shared/
+  // src/tools/analysis/
   ofWork: 'of the work is',
   unnamedThreads: 'libuv pool or unnamed',
   toNativeThreads: 'of the CPU went to native threads',

@@ -132,9 +132,11 @@ test('a system without a package is told which have one', () => {
 
 test("what the system's loader says decides the cause", () => {
   const project = projectWith([])
-  const { explain } = require(path.join(project, 'node_modules', NAME, 'lib/addon/missing.js'))
+  const lib = path.join(project, 'node_modules', NAME, 'lib')
+  const { explain } = require(path.join(lib, 'addon/missing.js'))
+  const { OWN } = require(path.join(lib, 'search-addon.js'))
   const say = (/** @type {string} */ message) =>
-    explain('cpu-prof', TARGET, { code: 'ERR_DLOPEN_FAILED', message })
+    explain('cpu-prof', TARGET, OWN, { code: 'ERR_DLOPEN_FAILED', message })
   const glibc = "/lib/libc.so.6: version `GLIBC_2.34' not found (required by /a/b.node)"
   assert.match(
     say(glibc),

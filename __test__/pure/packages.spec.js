@@ -8,7 +8,9 @@ const fs = require('node:fs')
 const path = require('node:path')
 const test = require('node:test')
 const { OTHERS } = require('../../scripts/npm/manifests.js')
+const { packagesOf } = require('../../scripts/targets.js')
 const { cleanEnv, temporaryDirectory } = require('../helpers/files.js')
+const { writeTrace } = require('../helpers/written.js')
 const { NAME, TARGET, VERSION, projectWith, stagedPackage } = require('../helpers/packages.js')
 
 const FLEET = `${NAME}-fleet`
@@ -178,6 +180,9 @@ test('the recorder gets the library that sends profiles, or what to install', ()
 test('what is published serves the commands of all packages', () => {
   const project = projectWith([TARGET])
   const own = path.join(__dirname, '..', '..', 'node_modules')
+  for (const { name } of packagesOf(TARGET)) {
+    fs.cpSync(stagedPackage(name), path.join(project, 'node_modules', name), { recursive: true })
+  }
   for (const { manifest } of OTHERS) {
     const folder = path.join(project, 'node_modules', manifest.name)
     fs.cpSync(stagedPackage(manifest.name), folder, { recursive: true })
@@ -190,6 +195,9 @@ test('what is published serves the commands of all packages', () => {
   // Without a client, the server ends at once.
   const { status, stdout, stderr } = run(project, ['mcp'])
   assert.deepEqual([status, stdout, stderr], [0, '', ''])
-  const empty = run(project, ['lake', 'sql', 'lake', 'SELECT 1 AS one', '--csv'])
-  assert.deepEqual([empty.status, empty.stdout], [0, 'one\n1\n'], empty.stderr)
+  writeTrace(path.join(project, 'trace.json'), { spans: [['work app.js:1', 5]] })
+  const added = run(project, ['lake', 'add', 'trace.json', '--to', 'lake', '--repo', 'org/app'])
+  assert.equal(added.status, 0, added.stderr)
+  const asked = run(project, ['lake', 'sql', 'lake', 'SELECT 1 AS one', '--csv'])
+  assert.deepEqual([asked.status, asked.stdout], [0, 'one\n1\n'], asked.stderr)
 })

@@ -7,6 +7,7 @@ const path = require('node:path')
 const test = require('node:test')
 const index = require('../../index.js')
 const { load, loadTools } = require('../../lib/addon.js')
+const { loadFleet } = require('../../packages/fleet/addon.js')
 const { FIXTURES, PACKAGE } = require('../helpers/files.js')
 const { repositoryPages } = require('../helpers/pages.js')
 
@@ -50,6 +51,6 @@ test('JavaScript calls the functions that the addons have', () => {
   const called = new Set(texts.flatMap((text) => text.match(/\bcpuProf[A-Z]\w*/g) ?? []))
   // A worker finds this one otherwise, before it has the addon.
   called.delete('cpuProfRecordCovered')
-  const exported = new Set([...Object.keys(load()), ...Object.keys(loadTools())])
+  const exported = new Set([load(), loadTools(), loadFleet()].flatMap(Object.keys))
   assert.deepEqual([...called].sort(), [...exported].sort())
 })

@@ -142,11 +142,11 @@ for (const [title, manager] of Object.entries(MANAGERS)) {
     assert.doesNotMatch(all, /not recorded/)
     assert.ok(!fs.existsSync(called), 'no compiler was called')
 
-    // The SDK of this command is a peer that nobody gets unasked.
+    // The package of this command is a peer that nobody gets unasked.
     const served = await execute([...manager.exec, 'cpu-prof', 'mcp'], project, env)
     assert.notEqual(served.code, 0)
     const add = new RegExp(
-      `sdk is not installed; run: ${manager.add[0]} (add|install) --\\S+ @model`,
+      `-mcp is not installed; run: ${manager.add[0]} (add|install) --\\S+ ${NAME}-mcp@`,
     )
     assert.match(served.all, add)
 

@@ -12,6 +12,8 @@ const FIXTURES = '__test__/fixtures'
 const NAMED = /^((packages\/[\w-]+\/)?__test__\/fixtures|docs|examples)\//
 /** Each file here that defines a command is reached by those alone that name the command. */
 const COMMANDS = /^cli\/commands\/|^packages\/[\w-]+\/(hook\.js|command\.js|commands\/)/
+/** The folder of all packages but the main one: who lists them means no file of one. */
+const PACKAGES = /^packages\/?$/
 /** What a package adds, and the same of any package. */
 const HOOK = /^packages\/[\w-]+\/hook\.js$/
 const ANY_HOOK = 'packages/*/hook.js'
@@ -178,13 +180,14 @@ class Graph {
 
   /** Returns what a joined path means: from the folder of its file, or from the root. @param {string} file @param {string} text */
   atPath(file, text) {
+    if (PACKAGES.test(text)) return []
     const here = this.at(path.posix.join(path.posix.dirname(file), text))
     return text.startsWith('./') ? here : [...here, ...this.at(path.posix.normalize(text))]
   }
 
   /** Returns what a text means: a path from the root, or the name of a fixture, a page or an example. @param {string} text */
   atText(text) {
-    if (!/^[\w@][\w./@-]*$/.test(text)) return []
+    if (!/^[\w@][\w./@-]*$/.test(text) || PACKAGES.test(text)) return []
     const named = (this.named.get(text) ?? []).map((file) => this.place(file, ALL))
     const isWord = !/[./]/.test(text)
     return [...named, ...this.at(`${FIXTURES}/${text}`), ...(isWord ? [] : this.at(text))]

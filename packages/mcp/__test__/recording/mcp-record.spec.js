@@ -14,7 +14,7 @@ const { until } = require('../../../../__test__/helpers/until.js')
 /** A build with esbuild and a plugin of its own. */
 const BUILD = `
 const { build } = require('esbuild')
-const { slowPlugin } = require('../../../../__test__/recording/plugin.js')
+const { slowPlugin } = require('./plugin.js')
 build({ entryPoints: ['src/main.js'], bundle: true, write: false, plugins: [slowPlugin] })
 `
 /** By counts, so that it works equally much on a busy machine. */
