@@ -29,7 +29,9 @@ const OF_TARGETS = /^(scripts\/(build|inspect|npm|platforms|targets)|lib\/(addon
 function systemRooms() {
   const rules = fs.readFileSync(path.join(ROOT, 'src', 'core', 'architecture.rs'), 'utf8')
   const [, list = ''] = /^const UNSAFE_ROOMS: .* = \[([^\]]*)\]/m.exec(rules) ?? []
-  return [...list.matchAll(/"(.*)"/g)].map(([, room]) => `src/${room}`)
+  return [...list.matchAll(/"(.*)"/g)].map(([, room]) =>
+    room.startsWith('addon/') ? `packages/fleet/src/${room}` : `src/${room}`,
+  )
 }
 
 /** When each part is needed. @type {Record<string, (touched: Touched) => boolean>} */

@@ -14,10 +14,15 @@ const { fileName } = require('../../scripts/targets.js')
 const { cleanEnv, temporaryDirectory, PACKAGE } = require('../helpers/files.js')
 const { writeTrace } = require('../helpers/written.js')
 
-/** The crates of the addons of the copy, with the names of their libraries. @type {[crate: string, folder: string, library: string][]} */
+/** The addons of the copy, with their crates and the names of their libraries. */
 const CRATES = [
-  ['cpu-prof', 'recorder', 'cpu_prof_copy'],
-  ['cpu-prof-tools', 'tools', 'cpu_prof_tools_copy'],
+  { addon: 'cpu-prof', crate: 'cpu-prof', folder: 'recorder', library: 'cpu_prof_copy' },
+  {
+    addon: 'cpu-prof-tools',
+    crate: 'cpu-prof-tools-addon',
+    folder: 'tools/exports',
+    library: 'cpu_prof_tools_copy',
+  },
 ]
 const QUOTED_VERSION = new RegExp(`(${version.replaceAll('.', '\\.')})(['"])`)
 const SOURCES = [
@@ -32,6 +37,7 @@ const SOURCES = [
   'package.json',
   'Cargo.toml',
   'Cargo.lock',
+  'packages/fleet/src',
   'README.md',
   '__test__/fixtures/native.rs',
   '__test__/fixtures/interposed.rs',
@@ -44,19 +50,19 @@ const SOURCES = [
 /** @type {Record<string, Record<string, Edit>>} */
 const RECIPES = {
   'A format': {
-    'src/core/format/made.rs': `//! A made-up format: the count of processes.
+    'src/session/formats/made.rs': `//! A made-up format: the count of processes.
 
 use std::io::{self, Write};
 
-use crate::profile::session::Session;
+use crate::model::Session;
 
 /// Writes the count.
 pub(super) fn write(session: &Session, _: &str, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{} processes", session.processes.len())
 }
 `,
-    'src/core/format/mod.rs': ['pub mod number;', 'mod made;\npub mod number;'],
-    'src/core/format/registry.rs': [
+    'src/session/formats/mod.rs': ['pub mod node_json;', 'mod made;\npub mod node_json;'],
+    'src/session/formats/registry.rs': [
       'pub static FORMATS: [Format; 5] = [',
       `pub static FORMATS: [Format; 6] = [
     Format {
@@ -219,26 +225,26 @@ function build(copy) {
   for (const name of ['Cargo.toml', 'lib/preload.js']) {
     replace(path.join(copy, name), QUOTED_VERSION, '$1+copy$2')
   }
-  for (const [, folder, library] of CRATES) {
+  for (const { folder, library } of CRATES) {
     const manifest = path.join(copy, 'src', folder, 'Cargo.toml')
     replace(manifest, /^\[lib\]$/m, `[lib]\nname = "${library}"`)
   }
   const target = path.join(PACKAGE, 'target', 'recipes')
   // The copy is not optimized, which takes longer than what runs of it here.
-  const plain = CRATES.map(([name]) => `profile.dev.package.${name}.opt-level=0`)
+  const plain = 'profile.dev.package.cpu-prof-tools.opt-level=0'
   const options = [
     '--quiet',
     '--target-dir',
     target,
-    ...['profile.dev.opt-level=0', ...plain].flatMap((each) => ['--config', each]),
+    ...['profile.dev.opt-level=0', plain].flatMap((each) => ['--config', each]),
   ]
-  const args = ['build', ...CRATES.flatMap(([name]) => ['--package', name]), ...options]
+  const args = ['build', ...CRATES.flatMap(({ crate }) => ['--package', crate]), ...options]
   const env = { ...process.env, CARGO_BUILD_BUILD_DIR: path.join(PACKAGE, 'target') }
   const { status, stderr } = spawnSync('cargo', args, { cwd: copy, env, encoding: 'utf8' })
   assert.equal(status, 0, stderr)
-  for (const [name, , library] of CRATES) {
+  for (const { addon, library } of CRATES) {
     const built = path.join(target, 'debug', `lib${library}.so`)
-    fs.copyFileSync(built, path.join(copy, fileName(name, targetName())))
+    fs.copyFileSync(built, path.join(copy, fileName(addon, targetName())))
   }
 }
 
@@ -246,7 +252,9 @@ function build(copy) {
 function librariesOfSource() {
   const folder = path.join(PACKAGE, 'target', 'debug', 'deps')
   if (!fs.existsSync(folder)) return {}
-  const names = fs.readdirSync(folder).filter((name) => /^libcpu_prof(_tools)?\.so$/.test(name))
+  const names = fs
+    .readdirSync(folder)
+    .filter((name) => /^libcpu_prof(_tools_addon)?\.so$/.test(name))
   return Object.fromEntries(
     names.map((name) => [name, fs.statSync(path.join(folder, name)).mtimeMs]),
   )

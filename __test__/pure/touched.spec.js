@@ -193,20 +193,20 @@ for (const [file, expected] of /** @type {[string, string[]][]} */ ([
 
 test('Rust touches the specs of the exports that it is behind, and the tests of its crates', () => {
   const uses = {
-    'core/url.rs': [],
-    'core/clock.rs': [],
-    'tools/merge/mod.rs': [],
-    'tools/merge/merge.rs': ['core/url.rs'],
-    'tools/exports/merge.rs': ['tools/merge/merge.rs'],
-    'tools/exports/report.rs': [],
-    'recorder/exports/record.rs': ['core/clock.rs'],
+    'src/core/url.rs': [],
+    'src/core/clock.rs': [],
+    'src/tools/merge/mod.rs': [],
+    'src/tools/merge/merge.rs': ['src/core/url.rs'],
+    'src/tools/exports/merge.rs': ['src/tools/merge/merge.rs'],
+    'src/tools/exports/report.rs': [],
+    'src/recorder/exports/record.rs': ['src/core/clock.rs'],
   }
   /** @type {Record<string, string>} */
   const rust = {
-    'tools/exports/merge.rs': '#[napi(js_name = "cpuProfMerge", catch_unwind)]',
-    'tools/exports/report.rs': '#[napi(js_name = "cpuProfReport", catch_unwind)]',
+    'src/tools/exports/merge.rs': '#[napi(js_name = "cpuProfMerge", catch_unwind)]',
+    'src/tools/exports/report.rs': '#[napi(js_name = "cpuProfReport", catch_unwind)]',
   }
-  const sources = sourcesOf(Object.keys(TREE), (each) => TREE[each] ?? rust[each.slice(4)] ?? '')
+  const sources = sourcesOf(Object.keys(TREE), (each) => TREE[each] ?? rust[each] ?? '')
   const touch = (/** @type {string} */ file) => touchedBy([file], sources, uses, CRATES)
   const ofMerge = ['pure/merge.spec.js']
   for (const file of ['src/core/url.rs', 'src/tools/merge/merge.rs', 'src/tools/merge/mod.rs']) {
@@ -222,48 +222,48 @@ test('Rust touches the specs of the exports that it is behind, and the tests of 
   assert.deepEqual(touch('src/tools/merge/tests/written.rs').crates, ['tools'])
   assert.deepEqual(cratesOf(['cli/main.js'], CRATES), [])
   const inC = {
-    'tools/exports/push.rs': '#[unsafe(no_mangle)]\npub(crate) unsafe extern "C" fn send(',
-    'recorder/push.rs': 'find("send")',
+    'src/tools/exports/push.rs': '#[unsafe(no_mangle)]\npub(crate) unsafe extern "C" fn send(',
+    'src/recorder/push.rs': 'find("send")',
   }
   const ofC = {
-    'tools/exports/push.rs': [],
-    'recorder/push.rs': [],
-    'recorder/exports/r.rs': ['recorder/push.rs'],
+    'src/tools/exports/push.rs': [],
+    'src/recorder/push.rs': [],
+    'src/recorder/exports/r.rs': ['src/recorder/push.rs'],
   }
   const read = (/** @type {string} */ each) => inC[/** @type {keyof typeof inC} */ (each)] ?? ''
-  assert.deepEqual(exportsOf('tools/exports/push.rs', ofC, read), [
-    'tools/exports/push.rs',
-    'recorder/exports/r.rs',
+  assert.deepEqual(exportsOf('src/tools/exports/push.rs', ofC, read), [
+    'src/tools/exports/push.rs',
+    'src/recorder/exports/r.rs',
   ])
 })
 
 test("of a crate's Rust tests, those that use a changed file are touched", () => {
   const uses = {
-    'core/url.rs': [],
-    'tools/merge/mod.rs': [],
-    'tools/merge/merge.rs': ['core/url.rs'],
-    'tools/report.rs': ['tools/names.rs'],
-    'tools/names.rs': [],
+    'src/core/url.rs': [],
+    'src/tools/merge/mod.rs': [],
+    'src/tools/merge/merge.rs': ['src/core/url.rs'],
+    'src/tools/report.rs': ['src/tools/names.rs'],
+    'src/tools/names.rs': [],
   }
   const ofTests = {
-    'tools/merge/tests/mod.rs': ['tools/merge/merge.rs'],
-    'tools/merge/tests/spans.rs': ['tools/merge/tests/mod.rs'],
-    'tools/report.rs': ['tools/report.rs', 'tools/helper.rs'],
-    'tools/helper.rs': ['tools/merge/merge.rs'],
-    'tools/names.rs': ['tools/names.rs'],
+    'src/tools/merge/tests/mod.rs': ['src/tools/merge/merge.rs'],
+    'src/tools/merge/tests/spans.rs': ['src/tools/merge/tests/mod.rs'],
+    'src/tools/report.rs': ['src/tools/report.rs', 'src/tools/helper.rs'],
+    'src/tools/helper.rs': ['src/tools/merge/merge.rs'],
+    'src/tools/names.rs': ['src/tools/names.rs'],
   }
   const all = ['merge::tests::spans::two', 'report::tests::rows', 'names::tests::cut', 'other::new']
   for (const [file, touched] of /** @type {[string, string[]][]} */ ([
-    ['core/url.rs', ['merge::tests::spans::two', 'report::tests::rows']],
-    ['tools/merge/mod.rs', ['merge::tests::spans::two', 'report::tests::rows']],
-    ['tools/merge/tests/spans.rs', ['merge::tests::spans::two']],
-    ['tools/helper.rs', ['report::tests::rows']],
-    ['tools/names.rs', ['report::tests::rows', 'names::tests::cut']],
-    ['tools/removed.rs', []],
-    ['tools/lib.rs', all.slice(0, 3)],
-    ['core/golden/a.json', all.slice(0, 3)],
+    ['src/core/url.rs', ['merge::tests::spans::two', 'report::tests::rows']],
+    ['src/tools/merge/mod.rs', ['merge::tests::spans::two', 'report::tests::rows']],
+    ['src/tools/merge/tests/spans.rs', ['merge::tests::spans::two']],
+    ['src/tools/helper.rs', ['report::tests::rows']],
+    ['src/tools/names.rs', ['report::tests::rows', 'names::tests::cut']],
+    ['src/tools/removed.rs', []],
+    ['src/tools/lib.rs', all.slice(0, 3)],
+    ['src/core/golden/a.json', all.slice(0, 3)],
   ])) {
-    const found = touchedTests(all, 'src/tools', [`src/${file}`], { uses, ofTests })
+    const found = touchedTests(all, 'src/tools', [file], { uses, ofTests })
     // What stands in a file that is not known may use anything.
     assert.deepEqual(found, [...touched, 'other::new'], file)
   }

@@ -3,12 +3,11 @@
 // Which tests of a crate a change of files touches: those that use a changed file, by the uses of files that
 // the tests of the architecture print.
 
-const path = require('node:path')
-const { OF_CRATE } = require('./rust.js')
+const { OF_CRATE, RUST } = require('./rust.js')
 
 /** @typedef {import('./rust.js').Uses} Uses */
 
-/** Returns the path of a file's module. @param {string} file path below `src/` */
+/** Returns the path of a file's module. @param {string} file path from the root */
 const moduleOf = (file) => file.replace(/(\/(mod|lib))?\.rs$/, '').replaceAll('/', '::')
 
 /**
@@ -18,15 +17,15 @@ const moduleOf = (file) => file.replace(/(\/(mod|lib))?\.rs$/, '').replaceAll('/
  * @param {import('./rust.js').AllUses} uses
  */
 function touchedTests(names, folder, changed, { uses, ofTests }) {
-  const inSrc = changed.filter((file) => file.startsWith('src/')).map((file) => file.slice(4))
+  const ofRust = changed.filter((file) => RUST.test(file))
   const isKnown = (/** @type {string} */ file) => file in uses || file in ofTests
   // A crate's root and its data are used by whatever. What was removed is missed by files that changed with it.
-  if (inSrc.some((file) => !file.endsWith('.rs') || OF_CRATE.test(file))) return names
+  if (ofRust.some((file) => !file.endsWith('.rs') || OF_CRATE.test(file))) return names
   const files = new Map(
     [...Object.keys(uses), ...Object.keys(ofTests)].map((f) => [moduleOf(f), f]),
   )
   const targets = new Set(
-    inSrc.filter(isKnown).flatMap((file) => [file, ...childrenOf(file, uses)]),
+    ofRust.filter(isKnown).flatMap((file) => [file, ...childrenOf(file, uses)]),
   )
 
   /** Returns whether the tests of a file use a changed file. @param {string} file */
@@ -41,7 +40,7 @@ function touchedTests(names, folder, changed, { uses, ofTests }) {
   }
   /** @type {Map<string, boolean>} */
   const known = new Map()
-  const crate = path.posix.basename(folder)
+  const crate = folder.replaceAll('/', '::')
   return names.filter((name) => {
     const file = fileOf(`${crate}::${name}`, files)
     // Only a module that is not known belongs to the root of its crate.

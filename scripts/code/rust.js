@@ -6,12 +6,14 @@ const { spawnSync } = require('node:child_process')
 const path = require('node:path')
 const { ROOT } = require('./repository.js')
 
-const EXPORTS = /^\w+\/exports\//
+/** Where Rust and its data stand. */
+const RUST = /^(packages\/\w+\/)?src\//
+const EXPORTS = /\/exports\//
 /** Files that stand for their whole crate. */
-const OF_CRATE = /^(\w+)\/(lib|build)\.rs$/
+const OF_CRATE = /\/(lib|build)\.rs$/
 
 /**
- * @typedef {Record<string, string[]>} Uses the files that each file uses; paths below `src/`
+ * @typedef {Record<string, string[]>} Uses the files that each file uses; paths from the root
  * @typedef {{ uses: Uses, ofTests: Uses }} AllUses without their tests, and what their tests use
  * @typedef {{ name: string, folder: string, uses: string[] }} Crate the folder is a path from the root
  */
@@ -55,7 +57,7 @@ function cratesOf(changed, crates) {
 /**
  * Returns the files with exports that a file is behind. A file that nothing names, such as a `mod.rs` that
  * only has other files, stands for its folder. None for a file of tests.
- * @param {string} file path below `src/` @param {Uses} uses @param {(file: string) => string} read
+ * @param {string} file path from the root @param {Uses} uses @param {(file: string) => string} read
  */
 function exportsOf(file, uses, read) {
   const isRoot = OF_CRATE.exec(file)
@@ -77,7 +79,7 @@ function exportsOf(file, uses, read) {
 function reachedFrom(files, users) {
   const found = new Set(files)
   for (const each of found) for (const user of users.get(each) ?? []) found.add(user)
-  return [...found].filter((each) => EXPORTS.test(each) && !each.endsWith('/mod.rs'))
+  return [...found].filter((each) => EXPORTS.test(each) && !/\/(mod|lib|build)\.rs$/.test(each))
 }
 
 /** Returns the files that use each file, also by a function with the name of a C function. @param {Uses} uses @param {(file: string) => string} read */
@@ -112,4 +114,4 @@ function readUses(output) {
   return { uses: JSON.parse(uses), ofTests: JSON.parse(ofTests) }
 }
 
-module.exports = { OF_CRATE, USES, cratesOf, exportedNames, exportsOf, readCrates, readUses }
+module.exports = { OF_CRATE, RUST, USES, cratesOf, exportedNames, exportsOf, readCrates, readUses }

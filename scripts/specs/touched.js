@@ -7,7 +7,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { Graph } = require('../code/graph.js')
 const { ROOT, listFiles } = require('../code/repository.js')
-const { cratesOf, exportedNames, exportsOf, readCrates } = require('../code/rust.js')
+const { RUST, cratesOf, exportedNames, exportsOf, readCrates } = require('../code/rust.js')
 
 const SPEC = /^(?:packages\/[\w-]+\/)?__test__\/([\w-]+\/[\w-]+\.spec\.js)$/
 /** Specs of these kinds record, which every part of the recorder can change. */
@@ -72,7 +72,7 @@ function touchedBy(changed, sources, uses, crates = readCrates()) {
     const isThere = sources.graph.files.has(file)
     const touched = [...specsThatReach(file, sources), ...specsBehind(file, sources, uses)]
     // What was removed is missed by those who were changed with it.
-    if (touched.length === 0 && isThere && !file.startsWith('src/')) {
+    if (touched.length === 0 && isThere && !RUST.test(file)) {
       return everything(`no spec is known to need ${file}`)
     }
     for (const spec of touched) specs.add(spec)
@@ -89,11 +89,10 @@ function specsThatReach(file, { reached }) {
 
 /** Returns the specs of the exports that a file of Rust is behind. @param {string} file @param {Sources} sources @param {Uses} uses */
 function specsBehind(file, { graph, read, reached }, uses) {
-  if (!file.startsWith('src/') || !file.endsWith('.rs')) return []
-  const readRust = (/** @type {string} */ each) => read(`src/${each}`)
-  const exports = exportsOf(file.slice('src/'.length), uses, readRust)
-  const names = new Set(exports.flatMap((each) => exportedNames(readRust(each))))
-  const isRecorder = exports.some((each) => each.startsWith('recorder/'))
+  if (!file.endsWith('.rs')) return []
+  const exports = exportsOf(file, uses, read)
+  const names = new Set(exports.flatMap((each) => exportedNames(read(each))))
+  const isRecorder = exports.some((each) => each.startsWith('src/recorder/'))
   return [...reached.keys()].filter(
     (spec) =>
       (isRecorder && RECORDING.test(spec)) ||

@@ -550,8 +550,8 @@ fn prints_the_uses_of_files() {
     let inline = &of_tests["tools/compare/changes/change_points.rs"];
     assert!(inline.contains("tools/compare/changes/change_points.rs"), "{inline:?}");
     assert!(of_tests["tools/agreement.rs"].contains("tools/check/check.rs"));
-    println!("\nuses: {}", serde_json::to_string(&uses).unwrap());
-    println!("\nuses of tests: {}", serde_json::to_string(&of_tests).unwrap());
+    println!("\nuses: {}", from_root(&uses));
+    println!("\nuses of tests: {}", from_root(&of_tests));
 }
 
 /// Returns all rooms of the steps: `core/base`.
@@ -573,6 +573,18 @@ fn permitted_paths_exist() {
         let exists = roots().iter().any(|root| root.join(path).exists());
         assert!(exists, "{path} is permitted, but not there");
     }
+}
+
+/// Returns uses of files as JSON, with paths from the root of the repository.
+fn from_root(uses: &BTreeMap<&str, BTreeSet<&str>>) -> String {
+    let of = |path: &&str| {
+        let [main, fleet] = ROOTS;
+        let is_fleet = ["remote", "addon"].contains(&crate_of(path));
+        format!("{}/{path}", if is_fleet { fleet } else { main })
+    };
+    let uses: BTreeMap<String, Vec<String>> =
+        uses.iter().map(|(file, used)| (of(file), used.iter().map(of).collect())).collect();
+    serde_json::to_string(&uses).unwrap()
 }
 
 #[test]
