@@ -1,7 +1,7 @@
 //! The contents of a `.cpuprofile` file, member by member, in any order.
 
-use super::labels::SampleLabels;
 use super::profiles::{Deltas, NodeText, number};
+use super::sample_labels::SampleLabels;
 use cpu_prof_core::base::id_set::IdSet;
 use cpu_prof_core::format::trace::check::event_text::WrittenValue;
 use cpu_prof_core::format::trace::check::problems::Problems;

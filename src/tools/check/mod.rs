@@ -5,7 +5,7 @@ pub mod check;
 mod contents;
 mod cpuprofile;
 mod events;
-mod labels;
 mod profiles;
+mod sample_labels;
 mod samples;
 mod spans;

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::labels::SampleLabels;
+use super::sample_labels::SampleLabels;
 use cpu_prof_core::base::id_set::IdSet;
 use cpu_prof_core::format::trace::check::event_text::{EventText, WrittenValue};
 use cpu_prof_core::format::trace::check::problems::Problems;

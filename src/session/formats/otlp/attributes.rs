@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::message::{OtlpKeyValue, OtlpValue};
-use crate::formats::stack_tables::labels;
+use crate::formats::stack_tables::sample_labels;
 use crate::model::Session;
 
 /// The interpreter or compiler of a frame.
@@ -22,9 +22,9 @@ const PREFIX: &str = "label.";
 /// Returns the key of a sample's attribute for the key of a label.
 pub(super) fn key_of_label(key: &str) -> Cow<'_, str> {
     match key {
-        labels::THREAD => THREAD_NAME.into(),
-        labels::WORKER => THREAD_ID.into(),
-        labels::PID => PROCESS_ID.into(),
+        sample_labels::THREAD => THREAD_NAME.into(),
+        sample_labels::WORKER => THREAD_ID.into(),
+        sample_labels::PID => PROCESS_ID.into(),
         "" | THREAD_NAME | THREAD_ID | PROCESS_ID => format!("{PREFIX}{key}").into(),
         key => key.into(),
     }
@@ -75,7 +75,7 @@ pub(super) fn text(text: &str) -> OtlpValue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::stack_tables::labels::key_of_program;
+    use crate::formats::stack_tables::sample_labels::key_of_program;
 
     #[test]
     fn keys_of_programs_are_never_ours() {

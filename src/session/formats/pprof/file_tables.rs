@@ -11,7 +11,7 @@ use super::message::{
 };
 use super::values::SampleType;
 use super::wire::{WireFields, WireValue};
-use crate::formats::stack_tables::labels;
+use crate::formats::stack_tables::sample_labels;
 use cpu_prof_core::profile::frame::{MAX_NAME, short_name};
 use cpu_prof_core::profile::package::package_of;
 
@@ -167,7 +167,7 @@ impl<'a> FileTables<'a> {
             }
             let file = self.string(self.function(line.function)?.file)?;
             for PprofLabel { key, text, .. } in labels {
-                if self.string(key)? == labels::PACKAGE {
+                if self.string(key)? == sample_labels::PACKAGE {
                     let package = self.string(text)?;
                     if package != package_of(&file) {
                         packages.insert(line.function, package);

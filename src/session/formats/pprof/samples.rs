@@ -10,7 +10,7 @@ use super::message::{PprofLabel, PprofLine, PprofSample};
 use super::own_code::{OwnCode, is_file};
 use super::thread_tree::ThreadTree;
 use super::values::ValueMeaning;
-use crate::formats::stack_tables::labels::{self, program_key};
+use crate::formats::stack_tables::sample_labels::{self, program_key};
 use crate::formats::stack_tables::system_name;
 use crate::model::frame_table::FrameTable;
 use crate::model::{Identity, Process, Thread};
@@ -202,14 +202,14 @@ impl<'a> SampleReader<'a> {
         for PprofLabel { key, text, number } in list {
             let name = self.profile.string(*key)?;
             match name.as_str() {
-                labels::PROCESS if self.is_ours => read.key.process = *text,
-                labels::PID if self.is_ours => read.key.pid = *number,
-                labels::THREAD if self.is_ours => read.key.thread = *text,
-                labels::WORKER if self.is_ours => read.key.worker = *number,
-                labels::STATE if self.is_ours => {
+                sample_labels::PROCESS if self.is_ours => read.key.process = *text,
+                sample_labels::PID if self.is_ours => read.key.pid = *number,
+                sample_labels::THREAD if self.is_ours => read.key.thread = *text,
+                sample_labels::WORKER if self.is_ours => read.key.worker = *number,
+                sample_labels::STATE if self.is_ours => {
                     read.state = match self.profile.string(*text)?.as_str() {
-                        labels::BLOCKED => Some(OffCore::Blocked),
-                        labels::WAITING => Some(OffCore::Waiting),
+                        sample_labels::BLOCKED => Some(OffCore::Blocked),
+                        sample_labels::WAITING => Some(OffCore::Waiting),
                         _ => None,
                     };
                 }

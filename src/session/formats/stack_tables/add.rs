@@ -5,7 +5,7 @@ use std::slice::Iter;
 
 use rustc_hash::FxHashMap;
 
-use super::labels::{self, key_of_program};
+use super::sample_labels::{self, key_of_program};
 use super::system_name::system_name;
 use super::{
     LabelKinds, NO_STACK, SampleKey, StackFunction, StackLabel, StackLabelValue, StackModule,
@@ -84,13 +84,13 @@ impl StackTables<'_> {
 
     /// Returns the labels of a thread.
     fn place(&mut self, process: &Process, thread: &Thread) -> Vec<StackLabel> {
-        let mut place = vec![self.text(labels::PROCESS, &process.name)];
+        let mut place = vec![self.text(sample_labels::PROCESS, &process.name)];
         if process.pid != 0 {
-            place.push(self.number(labels::PID, process.pid));
+            place.push(self.number(sample_labels::PID, process.pid));
         }
-        place.push(self.text(labels::THREAD, &thread.full_name()));
+        place.push(self.text(sample_labels::THREAD, &thread.full_name()));
         if thread.id != 0 {
-            place.push(self.number(labels::WORKER, thread.id));
+            place.push(self.number(sample_labels::WORKER, thread.id));
         }
         place
     }
@@ -134,7 +134,9 @@ impl StackTables<'_> {
             let stack = stacks[number as usize];
             self.add(SampleKey { stack, labels: list }, 0, left_us, is_idle);
             let NodeTimes { blocked_us, waiting_us, .. } = times;
-            for (state, us) in [(labels::BLOCKED, blocked_us), (labels::WAITING, waiting_us)] {
+            for (state, us) in
+                [(sample_labels::BLOCKED, blocked_us), (sample_labels::WAITING, waiting_us)]
+            {
                 if us > 0 {
                     let list = labels(self, state);
                     self.add(SampleKey { stack, labels: list }, 0, us, true);
@@ -160,10 +162,10 @@ impl StackTables<'_> {
         if has_all && !frame.is_meta() {
             let path = numbered_path(frame);
             let package = frame.package.as_deref().unwrap_or_else(|| package_of(&path));
-            list.push(self.text(labels::PACKAGE, package));
+            list.push(self.text(sample_labels::PACKAGE, package));
         }
         if has_all && !state.is_empty() {
-            list.push(self.text(labels::STATE, state));
+            list.push(self.text(sample_labels::STATE, state));
         }
         if set != NO_LABELS
             && let Some(set) = session.labels.get(set)

@@ -2,7 +2,7 @@
 //! each stack, line, thread and label set.
 
 mod add;
-pub(super) mod labels;
+pub(super) mod sample_labels;
 pub(super) mod system_name;
 
 use indexmap::IndexMap;

@@ -5,13 +5,13 @@ mod culprit;
 mod death;
 mod elsewhere;
 mod evidence;
-mod labels;
 mod native_code;
 mod outside;
 mod rules;
 mod thresholds;
 mod words;
 mod work;
+mod work_label;
 
 pub use evidence::Evidence;
 pub use rules::sentence;

@@ -2,10 +2,10 @@
 
 use super::elsewhere::{blocked, native_threads, other_programs, waits};
 use super::evidence::Evidence;
-use super::labels::labelled;
 use super::thresholds::{GC_OF_KILLED, HARDLY_RESTED, NEARLY_ONE_CORE, STOPPED_PART, WITHOUT_CORE};
 use super::words;
 use super::work::{collector, work};
+use super::work_label::labelled;
 use cpu_prof_session::model::thread_profile::ThreadProfile;
 
 /// Returns the first sentence, of at most two lines; none where no rule holds.

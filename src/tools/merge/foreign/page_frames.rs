@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::merge::inputs::event::SoundEvent;
-use crate::merge::output::labels::{ForeignFrame, Labels, ProcessLabel};
+use crate::merge::output::process_labels::{ForeignFrame, Labels, ProcessLabel};
 use crate::merge::output::trace::OutputTrace;
 use crate::merge::result::MergeError;
 use cpu_prof_core::base::outside_text::process_label;

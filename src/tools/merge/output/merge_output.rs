@@ -5,8 +5,8 @@ use std::path::Path;
 use rustc_hash::FxHashSet;
 use serde_json::{Map, Value};
 
-use super::labels::Labels;
 use super::mapped_frames::MappedFrames;
+use super::process_labels::Labels;
 use super::profile_ids::ProfileIds;
 use super::slice::OutputSlice;
 use super::stack_frames::StackFrames;
