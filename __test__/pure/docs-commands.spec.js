@@ -10,11 +10,19 @@ const { Command, Option } = require('commander')
 const commands = require('../../cli/commands/index.js')
 const exitCodes = require('../../cli/exit-codes.js')
 const { loadTools } = require('../../lib/addon.js')
+const { OTHERS } = require('../../scripts/npm/manifests.js')
 const { PACKAGE } = require('../helpers/files.js')
 const { codeLines, codeSpans, repositoryPages } = require('../helpers/pages.js')
 
 /** What all commands share. */
 const SHARED = 'docs/commands/README.md'
+/** The folder of each package that has commands, by command. @type {Map<string, string>} */
+const FOLDERS = new Map(
+  OTHERS.flatMap(({ folder }) => {
+    const { commands } = require(path.join(PACKAGE, folder, 'hook.js'))
+    return Object.keys(commands).map((command) => [command, folder])
+  }),
+)
 /** Pages that list all commands. */
 const LISTS = ['README.md', 'docs/README.md']
 
@@ -41,10 +49,10 @@ function unlistedCommands(pages, known) {
     ...Object.keys(known)
       .filter((command) => command.includes(' ') && ownText(pages, command) === '')
       .map((command) => `${pageOf(command)} has no section of ${command}`),
-    ...Object.keys(pages)
-      .filter((page) => /^docs\/commands\/(?!README)/.test(page))
-      .filter((page) => !names.has(path.posix.basename(page, '.md')))
-      .map((page) => `${page} is of no command`),
+    ...Object.entries(pages)
+      .filter(([page, text]) => isOfCommand(page, text))
+      .filter(([page]) => !names.has(path.posix.basename(page, '.md')))
+      .map(([page]) => `${page} is of no command`),
   ]
 }
 
@@ -135,8 +143,17 @@ function untoldChoices(text, { long, argChoices = [] }) {
   return fewest.map((choice) => `${long} ${choice}`)
 }
 
-/** Returns the page of a command. @param {string} command */
-const pageOf = (command) => `docs/commands/${command.split(' ')[0]}.md`
+/** Returns the page of a command: in its package, if that is not the main one. @param {string} command */
+function pageOf(command) {
+  const [name] = command.split(' ', 1)
+  const folder = FOLDERS.get(name)
+  return folder === undefined ? `docs/commands/${name}.md` : `${folder}/docs/${name}.md`
+}
+
+/** Returns whether a page is about a command. @param {string} page @param {string} text */
+const isOfCommand = (page, text) =>
+  /^docs\/commands\/(?!README)/.test(page) ||
+  (/^packages\/[\w-]+\/docs\//.test(page) && text.startsWith('# `cpu-prof '))
 
 /** Returns the page of a command, or its section of the page. @param {Pages} pages @param {string} command */
 function ownText(pages, command) {
@@ -259,10 +276,10 @@ test('the check finds a command that no page or list has, and a page of no comma
     'there is no docs/commands/made.md',
     'README.md has no made',
     'docs/README.md has no made',
-    'docs/commands/lake.md has no section of lake made',
+    'packages/fleet/docs/lake.md has no section of lake made',
   ])
   const { push: _, 'lake sql': __, ...fewer } = KNOWN
-  assert.deepEqual(unlistedCommands(PAGES, fewer), ['docs/commands/push.md is of no command'])
+  assert.deepEqual(unlistedCommands(PAGES, fewer), ['packages/fleet/docs/push.md is of no command'])
 })
 
 test('the check finds an option or a choice that the command does not have', () => {
@@ -297,7 +314,7 @@ test('the check finds an option or a choice that no page names', () => {
   const sort = new Option('--sort <time>').choices(['self', 'total'])
   const pages = {
     'docs/commands/run.md': '`--dir <dir>`, `--interval`, `--sort self`: self or total',
-    'docs/commands/lake.md':
+    'packages/fleet/docs/lake.md':
       '## Questions\n`lake top`: `--repo`\n## `lake top [lake]`\n`--top`\n## `lake sql [lake]`\n`--by`',
     [SHARED]: '`--by`\n## Filters\n`run`: `--from`\n## Times\n`lake sql`: `--to`',
   }
@@ -310,8 +327,8 @@ test('the check finds an option or a choice that no page names', () => {
     'docs/commands/run.md does not name --in',
     'docs/commands/run.md does not name --to',
     'docs/commands/run.md does not name --sort total',
-    'docs/commands/lake.md does not name --by of lake top',
-    'docs/commands/lake.md does not name --repo of lake sql',
+    'packages/fleet/docs/lake.md does not name --by of lake top',
+    'packages/fleet/docs/lake.md does not name --repo of lake sql',
   ])
 })
 

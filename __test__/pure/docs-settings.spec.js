@@ -103,11 +103,11 @@ function wrongVariables(pages, known) {
 
 /** Returns the variables that the source names, without its tests. */
 function variablesOfSource() {
-  const { stdout } = spawnSync('git', ['ls-files', 'src/*.rs', 'lib', 'cli', 'packages/*.js'], {
-    cwd: PACKAGE,
-    encoding: 'utf8',
-  })
-  const files = stdout.split('\n').filter((file) => file !== '' && !/\/tests?(\.rs$|\/)/.test(file))
+  const places = ['src/*.rs', 'lib', 'cli', 'packages/*.js', 'packages/*.rs']
+  const list = spawnSync('git', ['ls-files', ...places], { cwd: PACKAGE, encoding: 'utf8' })
+  const files = list.stdout
+    .split('\n')
+    .filter((file) => file !== '' && !/\/(tests?|__test__)(\.rs$|\/)/.test(file))
   const texts = files.map((file) => read(file).split('\n#[cfg(test)]')[0])
   return [...new Set(texts.flatMap(variablesIn))].sort()
 }

@@ -12,8 +12,10 @@ const { codeSpans, repositoryHas, repositoryPages, withoutCode } = require('../h
 /** @typedef {import('../helpers/pages.js').Exists} Exists */
 
 /** Pages that name files of the source. */
-const OF_THE_SOURCE = /^(ARCHITECTURE|CONTRIBUTING)\.md$|^docs\/internals\//
-const SOURCE_PATH = /^(src|lib|cli|__test__|scripts)\/\S*$/
+const OF_THE_SOURCE = /^(ARCHITECTURE|CONTRIBUTING)\.md$|^docs\/internals\/|\/docs\/internals\.md$/
+/** Pages of documentation: the main package's, and those of the others. */
+const DOCUMENTATION = /^(packages\/[\w-]+\/)?docs\//
+const SOURCE_PATH = /^(src|lib|cli|packages|__test__|scripts)\/\S*$/
 /** Files that commands in texts run or read. */
 const SCRIPT_PATH = /(?<![\w/.])(?:scripts|bench|examples|fuzz)\/[\w./-]*\.\w+/g
 
@@ -94,7 +96,7 @@ function unlistedPages(pages) {
       ),
     )
   return Object.keys(pages)
-    .filter((file) => file.startsWith('docs/') && !linked.includes(file))
+    .filter((file) => DOCUMENTATION.test(file) && !linked.includes(file))
     .map((file) => `no list has ${file}`)
 }
 
@@ -142,10 +144,18 @@ test('the check finds a path of the source that does not exist', () => {
   const text =
     '`src/a.rs` `lib/b` `cli/commands/<name>.js` `src/gone.rs` `lib/` `cli/gone/<name>.js`'
   const there = ['src/a.rs', 'lib/b.js', 'lib/', 'cli/commands/']
-  const pages = { 'docs/internals/a.md': text, 'docs/b.md': '`src/gone.rs`' }
+  const pages = {
+    'docs/internals/a.md': text,
+    'docs/b.md': '`src/gone.rs`',
+    'packages/a/docs/internals.md': '`packages/a/gone.js`',
+  }
   assert.deepEqual(
     missingPaths(pages, (file) => there.includes(file)),
-    ['docs/internals/a.md: src/gone.rs', 'docs/internals/a.md: cli/gone/<name>.js'],
+    [
+      'docs/internals/a.md: src/gone.rs',
+      'docs/internals/a.md: cli/gone/<name>.js',
+      'packages/a/docs/internals.md: packages/a/gone.js',
+    ],
   )
 })
 
@@ -172,9 +182,13 @@ test('the check finds a page that no list has', () => {
     'docs/more/d.md': '',
     'docs/more/x.md': '',
     'CHANGELOG.md': '',
+    'packages/a/README.md': '[e](docs/e.md)',
+    'packages/a/docs/e.md': '',
+    'packages/a/docs/f.md': '',
   }
   assert.deepEqual(unlistedPages({ ...pages, 'README.md': '[docs](docs/README.md)' }), [
     'no list has docs/b.md',
     'no list has docs/more/x.md',
+    'no list has packages/a/docs/f.md',
   ])
 })

@@ -106,7 +106,7 @@ test('rooms touch their own specs, and few others', () => {
     ['lib/labels/hooks.js', 'recording/labels.spec.js', 'pure/lock-file.spec.js'],
     ['__test__/fixtures/sleeper.js', 'recording/suspension.spec.js', 'pure/report.spec.js'],
     ['__test__/helpers/run.js', 'recording/hostile.spec.js', 'pure/report-paths.spec.js'],
-    ['docs/commands/push.md', 'pure/docs.spec.js', 'pure/merge.spec.js'],
+    ['packages/fleet/docs/push.md', 'pure/docs.spec.js', 'pure/merge.spec.js'],
     ['scripts/release.js', 'pure/release.spec.js', 'pure/merge.spec.js'],
   ]) {
     const specs = specsOf(file)

@@ -23,7 +23,7 @@ IS_COMPACTED = re.compile(r"c-[0-9a-f]{16}")
 
 
 def live_stems(stems, changes):
-    """Returns the files of a partition that count, each run once: see docs/internals/lake.md."""
+    """Returns the files of a partition that count, each run once: see packages/fleet/docs/internals.md."""
     added = {stem for change in changes for stem in change["adds"]}
     replaced = {stem for change in changes for stem in change["replaces"]}
     settled = {stem.split("-")[0] for stem in added | replaced if IS_RUN.fullmatch(stem)}

@@ -421,7 +421,7 @@ test('each CI system tells what it knows', () => {
 })
 
 test('the documentation names the CI systems', () => {
-  const page = fs.readFileSync(path.join(PACKAGE, 'docs', 'commands', 'lake.md'), 'utf8')
+  const page = fs.readFileSync(path.join(PACKAGE, 'packages/fleet/docs/lake.md'), 'utf8')
   const names = SYSTEMS.map(({ name }) => name).join(', ')
   const sentence = `${names.replace(/, (\w+)$/, ' and $1')} tell what they know`
   assert.ok(page.includes(sentence), sentence)

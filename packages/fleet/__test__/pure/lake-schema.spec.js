@@ -52,7 +52,7 @@ test('the addon and the job for Spark know the tables', async () => {
 })
 
 test('the documentation names each column', () => {
-  const page = read('docs/internals/lake.md')
+  const page = read('packages/fleet/docs/internals.md')
   assert.deepEqual(untold(page), [])
   const fewer = page
     .replace('| samples_run ', '| samples_all ')
@@ -64,7 +64,7 @@ test('the documentation names each column', () => {
     'groups.samples_run',
     'threads.tid',
   ])
-  assert.match(read('docs/commands/lake.md'), new RegExp(`tables are ${namesOf(TABLES)}`))
+  assert.match(read('packages/fleet/docs/lake.md'), new RegExp(`tables are ${namesOf(TABLES)}`))
 })
 
 /** Returns names as a sentence has them. @param {string[]} names */

@@ -73,7 +73,7 @@ test('the tools say what they do, which only read, and that names are data', asy
   }
   const help = await cli(['mcp', '--help'])
   assert.ok(help.stdout.includes(`\nTools: ${TOOLS.join(', ')}.\n`), help.stdout)
-  const page = fs.readFileSync(path.join(PACKAGE, 'docs', 'commands', 'mcp.md'), 'utf8')
+  const page = fs.readFileSync(path.join(PACKAGE, 'packages/mcp/docs/mcp.md'), 'utf8')
   assert.deepEqual(rowsOf(page), tools.map(rowOf))
   assert.notDeepEqual(rowsOf(page.replace('`leastMs`, ', '')), tools.map(rowOf))
   assert.notDeepEqual(rowsOf(page.replace(/^\| `stalls`.*\n/m, '')), tools.map(rowOf))

@@ -1,4 +1,4 @@
-//! The tables with their columns, version 1. docs/internals/lake.md tells what they mean.
+//! The tables with their columns, version 1. packages/fleet/docs/internals.md says what they mean.
 
 /// A table.
 #[derive(Debug, Clone, Copy)]
