@@ -12,7 +12,6 @@ use cpu_prof_core::testing::traces::{MAIN, MERGED, WORKER};
 use cpu_prof_remote::push::options::ServerKind;
 use cpu_prof_session::formats::pprof::read::read_bytes;
 use cpu_prof_tools::read::filter::{Filter, StackFilter};
-use cpu_prof_tools::read::label_filter::LabelFilter;
 use cpu_prof_tools::read::selection::Selection;
 
 fn options(window_ms: i64, follows: bool) -> WindowOptions {
@@ -98,7 +97,6 @@ fn filters_choose_what_is_sent() {
     let inputs = recordings(dir.path());
     let stacks = StackFilter::new(&[], &[], &[]);
     let filter = Filter::new(&[], &["no such thread".to_owned()], stacks);
-    let filter = filter.with_labels(LabelFilter::new(&[]));
     let selection = Selection { filter, ..Selection::default() };
     assert!(windows(PushReader::new(inputs, options(1000, false), selection)).is_empty());
 }
