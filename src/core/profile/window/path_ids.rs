@@ -50,7 +50,7 @@ impl PathIds {
     }
 
     /// Returns the count of known paths.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ids.len()
     }
 
