@@ -92,9 +92,7 @@ function platformReadme(target, { name, folder, addons }) {
   const owner = ownerOf(folder)
   return `# ${name}
 
-The native ${wordOf(addons)} of \`${owner}\` for ${targetOf(target).title}. Package managers install this
-package together with \`${owner}\` on machines that match. There is no need to install it
-directly.
+The native ${wordOf(addons)} of \`${owner}\` for ${targetOf(target).title}, installed together with it.
 `
 }
 
