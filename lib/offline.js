@@ -102,14 +102,14 @@ const COMPARE_OPTIONS = {
 async function merge(inputs, output, options = {}) {
   const given = checkOptions(options, MERGE_OPTIONS, 'merge()')
   const { onProgress, interval } = given
-  const names = Object.entries(given.names ?? {}).flatMap(([name, named]) =>
-    checkInputs(named, `names[${JSON.stringify(name)}]`).map((input) => [name, input]),
+  const named = Object.entries(given.names ?? {}).flatMap(([name, inputs]) =>
+    checkInputs(inputs, `names[${JSON.stringify(name)}]`).map((path) => ({ name, path })),
   )
-  const hasNone = names.length > 0 && Array.isArray(inputs) && inputs.length === 0
+  const hasNone = named.length > 0 && Array.isArray(inputs) && inputs.length === 0
   const paths = hasNone ? [] : checkInputs(inputs)
   checkOutput(output)
   const settings = {
-    names,
+    named,
     interval,
     exit: given.exit && withoutNull(given.exit),
     categories: listOf(given.categories),
@@ -118,7 +118,7 @@ async function merge(inputs, output, options = {}) {
   const addon = loadTools()
   const progress = addon.cpuProfMergeProgress()
   const reportProgress = () => {
-    const [done, total] = addon.cpuProfMergeProgressNow(progress)
+    const { done, total } = addon.cpuProfMergeProgressNow(progress)
     if (total > 0) onProgress?.(Math.min(done, total), total)
   }
   const timer = onProgress && setInterval(reportProgress, PROGRESS_INTERVAL)
@@ -176,7 +176,7 @@ async function compare(base, head, options = {}) {
   const given = checkOptions(options, COMPARE_OPTIONS, 'compare()')
   const { shares = false } = given
   const rules = listOf(given.failOn).map((text) => parseRule(text, shares))
-  const wanted = rules.flatMap(({ kind, name }) => (name === undefined ? [] : [[kind, name]]))
+  const wanted = rules.flatMap(({ kind, name }) => (name === undefined ? [] : [{ kind, name }]))
   const selection = selectionOf(given)
   const [baseRuns, headRuns] = sides.map(runsOf)
   const found = await parseResult(() =>

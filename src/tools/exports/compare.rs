@@ -15,17 +15,25 @@ use cpu_prof_tools::compare::given::compare_given;
 use cpu_prof_tools::compare::page as compared_page;
 use cpu_prof_tools::read::selection::Selection;
 
-/// Compares runs, each a list of files and folders. `wanted` are kinds (`function`, `file`, `package`,
-/// `process`, or that of an owner) and names of what is compared even if it hardly took time. Returns a
-/// `Comparison`.
+/// What is compared even if it hardly took time.
+#[napi(object)]
+pub(crate) struct WantedItem {
+    /// `function`, `file`, `package`, `process`, `label`, or the kind of an owner.
+    pub kind: String,
+    /// The name that a rule gives it.
+    pub name: String,
+}
+
+/// Compares runs, each a list of files and folders. Returns a `Comparison`.
 #[napi(js_name = "cpuProfCompare", catch_unwind)]
 pub(crate) fn compare(
     base: Vec<Vec<String>>,
     head: Vec<Vec<String>>,
-    wanted: Vec<(String, String)>,
+    wanted: Vec<WantedItem>,
     shares: bool,
     selection: JsSelection,
 ) -> AsyncTask<Work> {
+    let wanted = wanted.into_iter().map(|WantedItem { kind, name }| (kind, name)).collect();
     let options = CompareOptions { wanted, shares, selection: selection.into() };
     Work::task(move || Ok(compare_runs([&runs(base), &runs(head)], &options)?))
 }

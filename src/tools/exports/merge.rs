@@ -24,11 +24,29 @@ pub(crate) struct JsMergeExit {
     pub signal: Option<String>,
 }
 
+/// An input with the name that its processes have in the trace.
+#[napi(object)]
+pub(crate) struct NamedInput {
+    /// Name of the processes.
+    pub name: String,
+    /// Path of the input.
+    pub path: String,
+}
+
+/// How far a merge is.
+#[napi(object)]
+pub(crate) struct JsMergeProgress {
+    /// Bytes of the inputs that were read so far.
+    pub done: f64,
+    /// All bytes of the inputs; 0 until they are known.
+    pub total: f64,
+}
+
 /// The options of a merge.
 #[napi(object)]
 pub(crate) struct JsMergeOptions {
-    /// Names, which processes have in the trace, with paths of inputs, after those without names.
-    pub names: Vec<(String, String)>,
+    /// The inputs with names, after those without.
+    pub named: Vec<NamedInput>,
     /// What goes into the trace.
     pub selection: JsSelection,
     /// End of the process that started all others.
@@ -41,10 +59,10 @@ pub(crate) struct JsMergeOptions {
 
 impl From<JsMergeOptions> for MergeOptions {
     fn from(options: JsMergeOptions) -> Self {
-        let JsMergeOptions { names, selection, exit, categories, interval } = options;
+        let JsMergeOptions { named, selection, exit, categories, interval } = options;
         let Selection { slice, filter, source_maps, places } = selection.into();
         Self {
-            names: names.into_iter().map(|(name, path)| (name, path.into())).collect(),
+            names: named.into_iter().map(|NamedInput { name, path }| (name, path.into())).collect(),
             filter,
             categories,
             interval_us: interval,
@@ -62,11 +80,13 @@ pub(crate) fn merge_progress() -> External<Arc<MergeProgress>> {
     External::new(Arc::default())
 }
 
-/// Returns the bytes of the inputs that were read so far, and all bytes of the inputs.
+/// Returns how far a merge is.
 #[napi(js_name = "cpuProfMergeProgressNow", catch_unwind)]
-pub(crate) fn merge_progress_now(progress: &External<Arc<MergeProgress>>) -> Vec<f64> {
-    let (done, total) = (&progress.done, &progress.total);
-    [done.load(Ordering::Relaxed), total.load(Ordering::Relaxed)].map(|bytes| bytes as f64).to_vec()
+pub(crate) fn merge_progress_now(progress: &External<Arc<MergeProgress>>) -> JsMergeProgress {
+    JsMergeProgress {
+        done: progress.done.load(Ordering::Relaxed) as f64,
+        total: progress.total.load(Ordering::Relaxed) as f64,
+    }
 }
 
 /// Merges files and folders into one trace. Returns a `MergeResult`.
