@@ -55,6 +55,7 @@ pub(crate) struct JsRecording {
     /// Id of the process.
     pub pid: u32,
     /// Source of the samples.
+    #[napi(ts_type = "'v8' | 'inspector'")]
     pub source: String,
 }
 
@@ -244,7 +245,11 @@ pub(crate) fn needs_window() -> bool {
 /// it over, and the time in which JavaScript started the next profile, both 0 if it has not. Times
 /// are microseconds of `process.hrtime`. Returns `continue`, `give up`, or `restart`: stop before
 /// the next profile starts.
-#[napi(js_name = "cpuProfWindow", catch_unwind)]
+#[napi(
+    js_name = "cpuProfWindow",
+    catch_unwind,
+    ts_return_type = "'continue' | 'give up' | 'restart'"
+)]
 pub(crate) fn window(
     json: String,
     since_us: i64,

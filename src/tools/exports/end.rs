@@ -8,7 +8,11 @@ use cpu_prof_core::base::system::{self, NextTurn};
 
 /// Returns when the event loop of this process turns next: `never`, `at once` or `later`; nothing where `endNow`
 /// is not possible.
-#[napi(js_name = "cpuProfNextTurn", catch_unwind)]
+#[napi(
+    js_name = "cpuProfNextTurn",
+    catch_unwind,
+    ts_return_type = "'never' | 'at once' | 'later' | null"
+)]
 pub(crate) fn next_turn(env: Env) -> Option<&'static str> {
     Some(match state(env)? {
         NextTurn::Never => "never",

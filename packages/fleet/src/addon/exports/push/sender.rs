@@ -39,7 +39,7 @@ pub(crate) fn open(
 }
 
 /// Returns the kind of the server: `pyroscope` or `otlp`.
-#[napi(js_name = "cpuProfPushKind", catch_unwind)]
+#[napi(js_name = "cpuProfPushKind", catch_unwind, ts_return_type = "'pyroscope' | 'otlp'")]
 pub(crate) fn kind(sender: &External<Arc<Sender>>) -> &'static str {
     sender.kind().name()
 }
