@@ -36,7 +36,7 @@ function endWhenOver() {
   setImmediate(look)
 }
 
-/** Ends this process, after its listeners of `exit`. @param {any} tools */
+/** Ends this process, after its listeners of `exit`. @param {import('../lib/addon.js').Tools} tools */
 function end(tools) {
   const endNow = () => {
     // A listener that came later has not been called yet.

@@ -212,7 +212,7 @@ function addSettings(program, command, { without = [], hasDefaults = true } = {}
 /**
  * Completes a command by what only the addon knows, when the command is called: the help of the program
  * and the other commands need no addon.
- * @param {Command} program @param {Command} command @param {(addon: any) => void} complete
+ * @param {Command} program @param {Command} command @param {(addon: import('../lib/addon.js').Tools) => void} complete
  */
 function completeWhenCalled(program, command, complete) {
   program.hook('preSubcommand', (_, called) => {

@@ -12,19 +12,22 @@ const {
   VERSION,
 } = require('./preload.js')
 
-/** The addons by name, or why they cannot be used. @type {Record<string, any>} */
-const known = { __proto__: null }
+/** @typedef {import('./addon-types.d.ts').Recorder & import('./thread.js').Kept} Recorder */
+/** @typedef {import('./addon-types.d.ts').Tools} Tools */
 
-/** Returns the addon that records. Node loads the file on the first call only. @returns {any} */
+/** The addons by name, or why they cannot be used. @type {Record<string, { addon?: any, error?: unknown }>} */
+const known = /** @type {any} */ ({ __proto__: null })
+
+/** Returns the addon that records. Node loads the file on the first call only. @returns {Recorder} */
 const load = () => once('cpu-prof')
 
-/** Returns the addon that records if this copy of the package has loaded it. @returns {any} */
+/** Returns the addon that records if this copy of the package has loaded it. @returns {Recorder | undefined} */
 const loaded = () => known['cpu-prof']?.addon
 
-/** Returns the addon that works on recordings, which recorded programs never load. @returns {any} */
+/** Returns the addon that works on recordings, which recorded programs never load. @returns {Tools} */
 const loadTools = () => once('cpu-prof-tools')
 
-/** Returns the addon that works on recordings if `loadTools` has loaded it. @returns {any} */
+/** Returns the addon that works on recordings if `loadTools` has loaded it. @returns {Tools | undefined} */
 const loadedTools = () => known['cpu-prof-tools']?.addon
 
 /** Finds an addon on the first call. @param {string} name */

@@ -4,7 +4,7 @@
 
 const { isMarked, load } = require('./addon.js')
 
-/** The addon while the calling thread may be recorded, else null; at first undefined. @type {any} */
+/** The addon while the calling thread may be recorded, else null; at first undefined. @type {import('./addon.js').Recorder | null | undefined} */
 let recorder
 
 /** Finds out whether the preload records the thread: another copy of this module may have begun that. */
@@ -18,12 +18,12 @@ function lookUp() {
   return recorder
 }
 
-/** Returns whether the calling thread is surely not recorded. */
-function isIdle() {
-  return recorder === null || (recorder === undefined && lookUp() === null)
+/** Returns the addon; null if the calling thread is surely not recorded. */
+function current() {
+  return recorder === undefined ? lookUp() : recorder
 }
 
-/** Lets events be added from now on. @param {any} addon */
+/** Lets events be added from now on. @param {import('./addon.js').Recorder} addon */
 function attach(addon) {
   recorder = addon
 }
@@ -38,14 +38,15 @@ function detach() {
  * @param {object} event
  */
 function emit(event) {
-  if (isIdle()) return
+  const addon = current()
+  if (addon === null) return
   const code = loadChecks()
   if (code === null) return
   const { describe, WrongUsage } = code
   if (typeof event !== 'object' || event === null) {
     throw new WrongUsage(`cpu-prof: emit() takes an event, not ${describe(event)}`)
   }
-  const problem = recorder.cpuProfEmit(asJson(event, 'the event of emit()', code))
+  const problem = addon.cpuProfEmit(asJson(event, 'the event of emit()', code))
   if (problem !== null) throw new WrongUsage(`cpu-prof: emit(): ${problem}`)
 }
 
@@ -56,8 +57,8 @@ function emit(event) {
  * @returns {T}
  */
 function span(name, fn, options) {
-  if (isIdle()) return fn()
-  const addon = recorder
+  const addon = current()
+  if (addon === null) return fn()
   const text = String(name)
   const number = addon.cpuProfBeginSpan(text, detailOf('track-entry', options))
   const end = () => {
@@ -77,13 +78,13 @@ function span(name, fn, options) {
 
 /** Marks a moment. @param {string} name @param {object} [options] */
 function instant(name, options) {
-  if (isIdle()) return
-  recorder.cpuProfMark(String(name), detailOf('marker', options))
+  const addon = current()
+  addon?.cpuProfMark(String(name), detailOf('marker', options))
 }
 
 /** Adds values over time. @param {string} name @param {Record<string, number>} values */
 function counter(name, values) {
-  if (isIdle()) return
+  if (current() === null) return
   emit({ cat: 'user', name, ph: 'C', args: values })
 }
 

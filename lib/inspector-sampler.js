@@ -18,6 +18,8 @@ const { stringify } = JSON
 const number = Number
 const { setInterval, clearInterval, setTimeout } = timers
 
+/** @typedef {import('./addon.js').Recorder} Recorder */
+
 /** Answers of the addon to a window. The third is `restart`: stop before the next start. */
 const CONTINUE = 'continue'
 const GIVE_UP = 'give up'
@@ -26,18 +28,19 @@ const GIVE_UP = 'give up'
 const MAX_SHARE = 1 / 20
 
 /** @typedef {import('node:inspector').Session} Session */
-/** @typedef {{ addon: any, intervalUs: number, isFixed: boolean, realm: typeof globalThis }} Plan */
+/** @typedef {{ addon: Recorder, intervalUs: number, isFixed: boolean, realm: typeof globalThis }} Plan */
 
 /**
  * Starts sampling the calling thread. Throws if the inspector refuses.
- * @param {any} addon
+ * @param {Recorder} addon
  * @param {number} intervalUs between two samples
  * @param {number} flushMs between two windows
  * @param {boolean} isFixed whether the user set the flush interval
- * @param {typeof globalThis} realm Node's own global object; jest's tests see another `process`
+ * @param {unknown} globalObject Node's own; jest's tests see another `process`
  * @returns {() => void} hands over the last window and stops
  */
-function start(addon, intervalUs, flushMs, isFixed, realm) {
+function start(addon, intervalUs, flushMs, isFixed, globalObject) {
+  const realm = /** @type {typeof globalThis} */ (globalObject)
   const { process } = realm
   const { on, removeListener } = process
   const sampler = new Sampler({ addon, intervalUs, isFixed, realm })

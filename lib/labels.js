@@ -11,6 +11,8 @@ const { check, describe, isObject } = require('./check.js')
 const { WrongUsage } = require('./errors/wrong-usage.js')
 const early = require('./labels/early.js')
 
+/** @typedef {import('./addon.js').Recorder} Recorder */
+
 /** The most label sets that are remembered here: the addon remembers more, by their memory. */
 const MAX_REMEMBERED = 2000
 
@@ -35,7 +37,7 @@ const UNKNOWN = -1
 /**
  * How the calling thread's labels are kept.
  * @typedef {object} Labelling
- * @property {any} addon
+ * @property {Recorder} addon
  * @property {AsyncLocalStorage<number | EarlyLabels>} storage has the id of the current label set
  * @property {Map<number, Remembered>} sets remembered sets, by the id of the set that they add to
  * @property {number} count how many sets are remembered
@@ -144,8 +146,8 @@ function entersFrame({ addon, storage, frames, hooks }, id) {
   let frame = frames.get(id)
   if (frame === undefined) {
     if (!addon.cpuProfIsOutside()) return false
-    frame = storage.run(id, () => addon.cpuProfFrame())
-    if (frame == null) return false
+    frame = storage.run(id, () => addon.cpuProfFrame()) ?? undefined
+    if (frame === undefined) return false
     frames.set(id, frame)
   }
   return addon.cpuProfEnterFrame(frame)
@@ -261,12 +263,11 @@ function open() {
   } catch {
     return null
   }
-  // Kept on the addon because jest loads this module once per test file.
   if (addon.labelling === undefined) addon.labelling = openOn(addon)
   return addon.labelling
 }
 
-/** @param {any} addon @returns {Labelling | null} */
+/** @param {Recorder} addon @returns {Labelling | null} */
 function openOn(addon) {
   try {
     if (!addon.cpuProfCanLabel()) {

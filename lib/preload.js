@@ -9,6 +9,8 @@
 // Copied now, because the program can patch both before the microtask of `nameWorker()` runs.
 const { getOwnPropertyDescriptor, setPrototypeOf } = Object
 
+/** @typedef {import('./addon.js').Recorder} Recorder */
+
 /** @typedef {import('./thread.js').Plan} Plan */
 /** Loads `thread.js`, which leads to files that need this one. @typedef {() => typeof import('./thread.js')} LoadThread */
 
@@ -147,7 +149,7 @@ function isMusl() {
   }
 }
 
-/** @param {any} addon @param {LoadThread} loadThread @returns {boolean} false if the settings are wrong */
+/** @param {Recorder} addon @param {LoadThread} loadThread @returns {boolean} false if the settings are wrong */
 function record(addon, loadThread) {
   const { argv } = process
   const { length } = argv
@@ -176,12 +178,12 @@ function record(addon, loadThread) {
   return true
 }
 
-/** Lets a process that sends its own profiles do so. @param {any} addon */
+/** Lets a process that sends its own profiles do so. @param {Recorder} addon */
 function preparePush(addon) {
   if (process.env.CPU_PROF_PUSH) require('./preload/push.js').givePushLibrary(addon)
 }
 
-/** Returns the facts about the calling thread that only JavaScript knows. @param {any} addon */
+/** Returns the facts about the calling thread that only JavaScript knows. @param {Recorder} addon */
 function describeThread(addon) {
   const { execArgv, version } = process
   // Loading `worker_threads` costs the main thread milliseconds, and its id there is always 0.
@@ -197,7 +199,7 @@ function describeThread(addon) {
 /**
  * Passes the worker's script to the addon. Node adds the script to argv after the preload. `await`
  * on null calls no `then` that a program can have patched.
- * @param {any} addon @param {string[]} argv @param {number} length of argv during the preload
+ * @param {Recorder} addon @param {string[]} argv @param {number} length of argv during the preload
  */
 async function nameWorker(addon, argv, length) {
   await null

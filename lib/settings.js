@@ -20,7 +20,7 @@ const TRACE = '.trace.json'
  * @property {string} default value without one, or what happens then
  */
 
-/** Returns all settings. @param {any} addon either one @returns {Setting[]} */
+/** Returns all settings. @param {Pick<import('./addon.js').Tools, 'cpuProfSettings'>} addon either one @returns {Setting[]} */
 const settingsOf = (addon) => JSON.parse(addon.cpuProfSettings())
 
 /** What the environment variables of all settings begin with. */

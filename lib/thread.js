@@ -6,6 +6,8 @@
 // use them. So they are loaded when the program loads them. What a start needs for this is in this file, because
 // each file costs tenths of a millisecond.
 
+/** @typedef {import('./addon.js').Recorder} Recorder */
+
 /** Bits of `cpuProfWantedTimings()`: user timings, requests, and what TypeScript compiles. */
 const TIMINGS = 1
 const REQUESTS = 2
@@ -26,10 +28,26 @@ const NOTES = {
 
 /**
  * What the inspector source is asked for: as `start()` of `inspector-sampler.js` takes it.
- * @typedef {[intervalUs: number, flushMs: number, isFixed: boolean, realm: typeof globalThis]} Plan
+ * @typedef {[intervalUs: number, flushMs: number, isFixed: boolean, realm: unknown]} Plan
  */
 
-/** Adds the program's own events to the recording that has started, and its end by `process.execve()`. @param {any} addon */
+/**
+ * What JavaScript keeps on the addon, because jest loads this module once per test file.
+ * @typedef {object} Kept
+ * @property {boolean} [isWatched] whether the calling thread is recorded or armed, or was
+ * @property {boolean} [watchesExecve]
+ * @property {() => void} [stopAttaching]
+ * @property {() => void} [stopInspector]
+ * @property {() => void} [stopTimings]
+ * @property {() => void} [stopRequests]
+ * @property {() => void} [stopTypeScript]
+ * @property {() => void} [stopWorkers]
+ * @property {import('./labels.js').Labelling | null} [labelling]
+ * @property {Int32Array} [labelCell] which the addon reads
+ * @property {{ numbers: Float64Array, units: Uint16Array }} [requestNotes] which the addon reads
+ */
+
+/** Adds the program's own events to the recording that has started, and its end by `process.execve()`. @param {Recorder} addon */
 function addEvents(addon) {
   try {
     // Up to Node 25, Node calls the exit callbacks of a program that `process.execve()` replaces.
@@ -54,9 +72,8 @@ function addEvents(addon) {
   }
 }
 
-/** Ends the recording before the program calls `process.execve()`. @param {any} addon */
+/** Ends the recording before the program calls `process.execve()`. @param {Recorder} addon */
 function endBeforeExecve(addon) {
-  // Kept on the addon because jest loads this module once per test file.
   if (addon.watchesExecve) return
   addon.watchesExecve = true
   const { subscribe } = require('node:diagnostics_channel')
@@ -67,7 +84,7 @@ function endBeforeExecve(addon) {
 /**
  * Lets the addon know each worker that the thread starts: the time of one that is not recorded is then that of a
  * worker, and of no other thread without a name.
- * @param {any} addon @returns {() => void} ends this
+ * @param {Recorder} addon @returns {() => void} ends this
  */
 function noteWorkers(addon) {
   // Node 18 does not tell.
@@ -86,15 +103,14 @@ function noteWorkers(addon) {
   return () => unsubscribe('worker_threads', note)
 }
 
-/** Lets the program add events, also after an earlier recording has ended, and adds its own. @param {any} addon */
+/** Lets the program add events, also after an earlier recording has ended, and adds its own. @param {Recorder} addon */
 function beginEvents(addon) {
   require('./events.js').attach(addon)
   addEvents(addon)
 }
 
-/** Ends what JavaScript does beside a recording. @param {any} addon */
+/** Ends what JavaScript does beside a recording. @param {Recorder} addon */
 function endEvents(addon) {
-  // These functions are kept on the addon because jest loads this module once per test file.
   addon.stopAttaching?.()
   addon.stopInspector?.()
   addon.stopTimings?.()
@@ -109,7 +125,7 @@ function endEvents(addon) {
 
 /**
  * Stops recording the calling thread; returns null if it is not recorded.
- * @param {any} addon
+ * @param {Recorder} addon
  */
 function stopThread(addon) {
   endEvents(addon)
@@ -119,7 +135,7 @@ function stopThread(addon) {
 /**
  * Adds the program's own events to a recording of an armed thread, or ends them with the recording. The addon
  * calls this when the recording has started or stopped.
- * @param {any} addon
+ * @param {Recorder} addon
  */
 function follow(addon) {
   try {
@@ -136,7 +152,7 @@ function follow(addon) {
 /**
  * Lets the addon learn the name that V8 gives to the functions of all addons, at the start of a recording. It is
  * that of this addon as long as there is no other one.
- * @param {any} addon
+ * @param {Recorder} addon
  */
 function learnAddonName(addon) {
   const isAddon = (/** @type {string} */ file) =>
@@ -144,7 +160,7 @@ function learnAddonName(addon) {
   if (Object.keys(require.cache).some(isAddon)) addon.cpuProfWaitForSample()
 }
 
-/** Returns the function by which the addon starts the inspector source. @param {any} addon */
+/** Returns the function by which the addon starts the inspector source. @param {Recorder} addon */
 function inspectorStarter(addon) {
   return (/** @type {Plan} */ ...plan) => startInspector(addon, plan)
 }
@@ -152,7 +168,7 @@ function inspectorStarter(addon) {
 /**
  * Starts the inspector source. Returns why it could not start. An empty reason means that the thread has no
  * inspector, as Node's internal threads, and needs no message.
- * @param {any} addon @param {Plan} plan @returns {string | null}
+ * @param {Recorder} addon @param {Plan} plan @returns {string | null}
  */
 function startInspector(addon, plan) {
   try {
@@ -166,7 +182,7 @@ function startInspector(addon, plan) {
 
 /**
  * Adds the timings of the calling thread to its recording.
- * @param {any} addon @returns {() => void} ends this
+ * @param {Recorder} addon @returns {() => void} ends this
  */
 function observeTimings(addon) {
   const originals = { stringify: JSON.stringify, hrtime: process.hrtime }
@@ -180,7 +196,7 @@ function observeTimings(addon) {
 
 /**
  * Adds entries from the moment on at which the program can make some.
- * @param {any} addon @param {Originals} originals @returns {() => void} ends this
+ * @param {Recorder} addon @param {Originals} originals @returns {() => void} ends this
  */
 function observeEntries(addon, originals) {
   const begin = () => require('./observed/timings.js').observe(addon, originals)
@@ -227,7 +243,7 @@ function watchAdditions(object, take) {
 /**
  * Adds the calls of `console.timeStamp()`, which without an inspector does nothing. Returns the
  * function that ends this.
- * @param {any} addon @param {Originals} originals
+ * @param {Recorder} addon @param {Originals} originals
  */
 function watchConsole(addon, originals) {
   const original = console.timeStamp
@@ -242,7 +258,7 @@ function watchConsole(addon, originals) {
   }
 }
 
-/** @this {{ addon: any, original: Function, originals: Originals }} @param {any[]} args */
+/** @this {{ addon: Recorder, original: Function, originals: Originals }} @param {any[]} args */
 function timeStamp(...args) {
   try {
     const { addon, originals } = this

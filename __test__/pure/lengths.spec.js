@@ -48,7 +48,7 @@ test('a length is a decimal number and a unit', () => {
   for (const [text, ms] of Object.entries({ ...lengths, '3d': 3 * 86_400_000, '0s': 0 })) {
     assert.equal(cpuProfLengthMs(text), ms, text)
   }
-  assert.equal(cpuProfLengthMs('2w'), 14 * cpuProfLengthMs('1d'))
+  assert.equal(cpuProfLengthMs('2w'), 14 * Number(cpuProfLengthMs('1d')))
   assert.equal(cpuProfLengthMs('1000000d'), 1e6 * 86_400_000)
   for (const text of [...WRONG, '-1s']) assert.equal(cpuProfLengthMs(text), null, text)
 })
@@ -77,14 +77,17 @@ test('each setting that is a length says what it takes, and takes any unit', () 
   ]) {
     const problem = cpuProfCheckSettings({ [name]: value })
     const start = `${name}=${value} is not valid: a time such as `
-    assert.ok(problem?.startsWith(start) && problem.includes(bounds), problem)
+    assert.ok(problem?.startsWith(start) && problem.includes(bounds), String(problem))
     for (const length of ['1500ms', '1.5s', '10m', '0.5h', '1d']) {
       assert.equal(cpuProfCheckSettings({ [name]: length }), null, `${name} ${length}`)
     }
   }
   const condition = { start: 'stall>0.5s,cpu>90%/1500ms', for: '500ms' }
   assert.equal(cpuProfCheckSettings(condition), null)
-  assert.match(cpuProfCheckSettings({ start: 'stall>1e3ms' }), /stall> takes a time such as 500ms/)
+  assert.match(
+    String(cpuProfCheckSettings({ start: 'stall>1e3ms' })),
+    /stall> takes a time such as 500ms/,
+  )
 })
 
 test('lengths with any unit are taken', async () => {

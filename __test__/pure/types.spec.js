@@ -51,6 +51,8 @@ test('JavaScript calls the functions that the addons have', () => {
   const called = new Set(texts.flatMap((text) => text.match(/\bcpuProf[A-Z]\w*/g) ?? []))
   // A worker finds this one otherwise, before it has the addon.
   called.delete('cpuProfRecordCovered')
-  const exported = new Set([load(), loadTools(), loadFleet()].flatMap(Object.keys))
+  const exported = new Set(
+    [load(), loadTools(), loadFleet()].flatMap((addon) => Object.keys(addon)),
+  )
   assert.deepEqual([...called].sort(), [...exported].sort())
 })

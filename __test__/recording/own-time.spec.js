@@ -140,8 +140,8 @@ test('a native function of Node named like a function of the profiler keeps its 
 })
 
 test("every function of the addon has the profiler's prefix", () => {
-  const addon = require('../../lib/addon.js').load()
-  const names = Object.keys(addon).filter((name) => typeof addon[name] === 'function')
+  const addon = Object.entries(require('../../lib/addon.js').load())
+  const names = addon.flatMap(([name, value]) => (typeof value === 'function' ? [name] : []))
   assert.ok(names.includes('cpuProfStart'))
   assert.deepEqual(
     names.filter((name) => !/^cpuProf[A-Z]/.test(name)),

@@ -33,7 +33,7 @@ function define(program) {
     )
 }
 
-/** Returns a line for each format that the addon writes. @param {any} addon */
+/** Returns a line for each format that the addon writes. @param {import('../../lib/addon.js').Tools} addon */
 function describeFormats(addon) {
   /** @type {{ endings: string[], about: string }[]} */
   const formats = JSON.parse(addon.cpuProfFormats())

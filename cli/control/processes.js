@@ -67,7 +67,8 @@ function packageOf({ script, cwd }, root) {
 function nameIn(file) {
   try {
     // By the addon: a pipe would never end.
-    const { name } = JSON.parse(loadTools().cpuProfReadRegularFile(file, MAX_MANIFEST_BYTES))
+    const text = loadTools().cpuProfReadRegularFile(file, MAX_MANIFEST_BYTES)
+    const { name } = JSON.parse(text ?? '{}')
     return typeof name === 'string' && name !== '' ? name : undefined
   } catch {
     return undefined

@@ -15,7 +15,7 @@ const { createHook } = require('node:async_hooks')
 
 /**
  * Lets the addon see the label sets in a storage.
- * @param {any} addon @param {import('node:async_hooks').AsyncLocalStorage<any>} storage
+ * @param {import('../addon.js').Recorder} addon @param {import('node:async_hooks').AsyncLocalStorage<any>} storage
  * @returns {ContextHooks}
  */
 function watch(addon, storage) {

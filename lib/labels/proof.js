@@ -4,6 +4,8 @@
 
 const { AsyncLocalStorage } = require('node:async_hooks')
 
+/** @typedef {import('../addon.js').Recorder} Recorder */
+
 /** Counts of other storages in a context, which its table grows with. */
 const OTHERS = [0, 1, 8, 100]
 
@@ -13,7 +15,7 @@ const VALUES = [-(2 ** 31), -7, 0, 1, 10_001, 2 ** 31 - 1]
 /**
  * Lets the addon read a storage's value with each sample. Returns null if it does, undefined if this Node
  * keeps no context that can be read, and else the reason against.
- * @param {any} addon @param {AsyncLocalStorage<any>} storage
+ * @param {Recorder} addon @param {AsyncLocalStorage<any>} storage
  * @returns {string | null | undefined}
  */
 function useContext(addon, storage) {
@@ -27,7 +29,7 @@ function useContext(addon, storage) {
 }
 
 /**
- * @param {any} addon @param {AsyncLocalStorage<any>} storage
+ * @param {Recorder} addon @param {AsyncLocalStorage<any>} storage
  * @returns {string | null | undefined} as `useContext`
  */
 function prove(addon, storage) {
@@ -41,7 +43,7 @@ function prove(addon, storage) {
   return null
 }
 
-/** @param {any} addon @param {AsyncLocalStorage<any>} storage */
+/** @param {Recorder} addon @param {AsyncLocalStorage<any>} storage */
 function isProven(addon, storage) {
   /** @param {number | null} expected */
   const reads = (expected) => addon.cpuProfReadLabels() === expected

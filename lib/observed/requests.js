@@ -10,6 +10,8 @@ const { performance } = require('node:perf_hooks')
 const { clockOffsetUs } = require('./clock.js')
 const { bounded, requestName, urlName } = require('./request-name.js')
 
+/** @typedef {import('../addon.js').Recorder} Recorder */
+
 /**
  * The kinds of requests, by their numbers in the addon: the channels of their begin and their end, and
  * their names when they begin. Routers change a request's URL while they handle it.
@@ -89,7 +91,7 @@ class BegunRequests {
 
 /**
  * Adds the requests of the calling thread to its recording. Returns the function that ends this.
- * @param {any} addon
+ * @param {Recorder} addon
  */
 function observe(addon) {
   // Tests replace the clock of the program.
@@ -121,7 +123,7 @@ function observe(addon) {
 /**
  * Returns the function that notes a request that has ended, in memory of which the addon takes the requests
  * with each window.
- * @param {any} addon
+ * @param {Recorder} addon
  */
 function notesOf(addon) {
   // Kept on the addon because the addon reads the memory. With a buffer of its own, an array has a fixed place.

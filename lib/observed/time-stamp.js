@@ -10,7 +10,7 @@ let offsetUs
 /**
  * Returns the event of a call of `console.timeStamp(label, start, end, track, group, color)`, JSON. Both times
  * are milliseconds of `performance.now()`, or labels of earlier calls.
- * @param {any} addon @param {import('../thread.js').Originals} originals @param {any[]} args
+ * @param {import('../addon.js').Recorder} addon @param {import('../thread.js').Originals} originals @param {any[]} args
  */
 function eventOf(addon, { stringify, hrtime }, args) {
   const [label = 'default', start, end, track, trackGroup, color] = args

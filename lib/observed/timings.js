@@ -7,6 +7,8 @@
 const { PerformanceObserver } = require('node:perf_hooks')
 const { clockOffsetUs } = require('./clock.js')
 
+/** @typedef {import('../addon.js').Recorder} Recorder */
+
 /**
  * Kinds of entries. Node creates those of `dns` only while there is an observer. Other kinds have headers and
  * addresses of requests, which a recording must not have.
@@ -22,7 +24,7 @@ let stringify
 
 /**
  * Adds the entries of the calling thread to its recording.
- * @param {any} addon @param {import('../thread.js').Originals} originals @returns {() => void} ends this
+ * @param {Recorder} addon @param {import('../thread.js').Originals} originals @returns {() => void} ends this
  */
 function observe(addon, originals) {
   // Node's own method of observers, which takes an entry when it is created. An ordinary observer
@@ -47,7 +49,7 @@ function observe(addon, originals) {
   return () => observer.disconnect()
 }
 
-/** @param {any} addon @param {any} entry @param {number} offsetUs */
+/** @param {Recorder} addon @param {any} entry @param {number} offsetUs */
 function add(addon, entry, offsetUs) {
   const { entryType } = entry
   // This takes the place of the method in which Node checks the kinds.

@@ -11,6 +11,8 @@
 
 const { _cache: modules } = /** @type {any} */ (require('node:module'))
 
+/** @typedef {import('../addon.js').Recorder} Recorder */
+
 /** The compiler as TypeScript ships it: a bundle has no such functions. */
 const COMPILER = /[\\/]typescript[\\/]lib[\\/](?:_tsc|tsc|typescript)\.js$/
 /** Kinds of calls, which the conditions pass on. */
@@ -26,7 +28,7 @@ const MAX_PATH = 4096
 
 /**
  * Observes the compiler in the calling thread, from the moment on at which it is loaded.
- * @param {any} addon
+ * @param {Recorder} addon
  * @param {(modules: any, take: (module: unknown, file: string) => void) => () => void} watchAdditions
  * @returns {() => void} ends this
  */
@@ -44,7 +46,7 @@ function observe(addon, watchAdditions) {
 
 /**
  * Observes the compiler, which is loaded or about to be, in the calling thread.
- * @param {any} addon
+ * @param {Recorder} addon
  * @returns {() => void} ends this
  */
 function observeCompiler(addon) {

@@ -5,7 +5,7 @@
 /**
  * Tells the recorder where the library is, or why there is none. The recorder says so when it needs the library.
  * Never throws.
- * @param {any} addon
+ * @param {import('../addon.js').Recorder} addon
  */
 function givePushLibrary(addon) {
   try {

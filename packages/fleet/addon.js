@@ -15,14 +15,16 @@ const WANTED = {
   owner: { manifest, folder: __dirname, require },
 }
 
-/** @type {any} */
+/** @typedef {import('./addon-types.d.ts').Fleet} Fleet */
+
+/** @type {Fleet | undefined} */
 let addon
 
-/** Returns the addon. Node loads the file on the first call only. @returns {any} */
+/** Returns the addon. Node loads the file on the first call only. @returns {Fleet} */
 function loadFleet() {
   // The command line ends its process by functions of that addon.
   loadTools()
-  addon ??= search(WANTED)
+  addon ??= /** @type {Fleet} */ (search(WANTED))
   return addon
 }
 

@@ -3,7 +3,7 @@
 // Sends profiles to Pyroscope or to a collector of OpenTelemetry. Their contents are not known here.
 
 const { loadFleet } = require('../addon.js')
-const { answerOf, opened } = require('./calls.js')
+const { answerOf, opened, variablesOf } = require('./calls.js')
 
 /** The beginning of the names of all variables about the server. */
 const PREFIX = 'CPU_PROF_PUSH'
@@ -51,7 +51,8 @@ const PREFIX = 'CPU_PROF_PUSH'
  */
 function openSender(url, options = {}, env = process.env) {
   const addon = loadFleet()
-  const open = () => addon.cpuProfPushOpen(url ?? null, JSON.stringify(options), variablesOf(env))
+  const open = () =>
+    addon.cpuProfPushOpen(url ?? null, JSON.stringify(options), serverVariables(env))
   const handle = opened(open)
   // Offers run on threads of a pool, which would change their order.
   let last = /** @type {Promise<unknown>} */ (Promise.resolve())
@@ -69,10 +70,6 @@ function openSender(url, options = {}, env = process.env) {
 }
 
 /** Returns the variables about the server. @param {NodeJS.ProcessEnv} env */
-function variablesOf(env) {
-  return Object.fromEntries(
-    Object.entries(env).filter(([name, value]) => name.startsWith(PREFIX) && value !== undefined),
-  )
-}
+const serverVariables = (env) => variablesOf(env, PREFIX)
 
-module.exports = { openSender, variablesOf }
+module.exports = { openSender, serverVariables }

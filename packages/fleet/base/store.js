@@ -6,7 +6,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { loadFleet } = require('../addon.js')
-const { answerOf, opened } = require('./calls.js')
+const { answerOf, opened, variablesOf } = require('./calls.js')
 
 /**
  * @typedef {object} AddedRun
@@ -59,10 +59,9 @@ const { answerOf, opened } = require('./calls.js')
 function openStore(lake, env = process.env) {
   const addon = loadFleet()
   const address = lake.includes('://') ? lake : path.resolve(lake)
-  const variables = Object.entries(env).filter(([name]) => name.startsWith('AWS_'))
-  const handle = opened(() => addon.cpuProfLakeOpen(address, Object.fromEntries(variables)))
+  const handle = opened(() => addon.cpuProfLakeOpen(address, variablesOf(env, 'AWS_')))
   const isRemote = addon.cpuProfLakeIsRemote(handle)
-  /** @param {(handle: unknown, request: string) => Promise<string>} work @param {object} request */
+  /** @param {(handle: import('../addon-types.d.ts').External<'Lake'>, request: string) => Promise<string>} work @param {object} request */
   const call = (work, request) => answerOf(() => work(handle, JSON.stringify(request)))
   return {
     isRemote,

@@ -5,7 +5,7 @@
 const { loadFleet } = require('../addon.js')
 const { callAddon, selectionOf } = require('@org/cpu-prof/own-packages').offline
 const { opened } = require('../base/calls.js')
-const { variablesOf } = require('../base/sender.js')
+const { serverVariables } = require('../base/sender.js')
 
 /**
  * @typedef {object} Profile
@@ -30,7 +30,7 @@ class Windows {
   /** @param {string[]} inputs @param {WindowOptions} options @param {import('@org/cpu-prof').Selection} filters */
   constructor(inputs, options, filters) {
     this.addon = loadFleet()
-    const variables = variablesOf(process.env)
+    const variables = serverVariables(process.env)
     const selection = selectionOf(filters)
     this.state = opened(() =>
       this.addon.cpuProfPushReader(inputs, JSON.stringify(options), variables, selection),
