@@ -7,10 +7,19 @@
 
 /** What is the same in any place. @type {Record<string, string>} */
 const SIMPLE = {
-  ...{ String: 'string', str: 'string', bool: 'boolean' },
-  ...{ f64: 'number', u32: 'number', i32: 'number', i64: 'number' },
-  ...{ Buffer: 'Buffer', Object: 'object', Unknown: 'unknown' },
-  ...{ Float64Array: 'Float64Array', Int32Array: 'Int32Array', Uint16Array: 'Uint16Array' },
+  String: 'string',
+  str: 'string',
+  bool: 'boolean',
+  f64: 'number',
+  u32: 'number',
+  i32: 'number',
+  i64: 'number',
+  Buffer: 'Buffer',
+  Object: 'object',
+  Unknown: 'unknown',
+  Float64Array: 'Float64Array',
+  Int32Array: 'Int32Array',
+  Uint16Array: 'Uint16Array',
 }
 /** What only shares or guards a value. */
 const WRAPPERS = ['Arc', 'Mutex']
