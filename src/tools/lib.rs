@@ -1,5 +1,8 @@
 //! Work on recordings that are finished, for the addons that JavaScript loads.
 
+// A verb's function is in the file of its name.
+#![allow(clippy::module_inception)]
+
 #[cfg(test)]
 mod agreement;
 pub mod analysis;
