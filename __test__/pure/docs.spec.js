@@ -13,8 +13,8 @@ const { codeSpans, repositoryHas, repositoryPages, withoutCode } = require('../h
 
 /** Pages that name files of the source. */
 const OF_THE_SOURCE = /^(ARCHITECTURE|CONTRIBUTING)\.md$|^docs\/internals\/|\/docs\/internals\.md$/
-/** Pages of documentation: the main package's, and those of the others. */
-const DOCUMENTATION = /^(packages\/[\w-]+\/)?docs\//
+/** Folders of documentation. Their pages touch this spec, because it names them. */
+const DOCUMENTATION = ['docs/', 'packages/fleet/docs/', 'packages/mcp/docs/']
 const SOURCE_PATH = /^(src|lib|cli|packages|__test__|scripts)\/\S*$/
 /** Files that commands in texts run or read. */
 const SCRIPT_PATH = /(?<![\w/.])(?:scripts|bench|examples|fuzz)\/[\w./-]*\.\w+/g
@@ -96,7 +96,8 @@ function unlistedPages(pages) {
       ),
     )
   return Object.keys(pages)
-    .filter((file) => DOCUMENTATION.test(file) && !linked.includes(file))
+    .filter((file) => DOCUMENTATION.some((folder) => file.startsWith(folder)))
+    .filter((file) => !linked.includes(file))
     .map((file) => `no list has ${file}`)
 }
 
@@ -182,13 +183,13 @@ test('the check finds a page that no list has', () => {
     'docs/more/d.md': '',
     'docs/more/x.md': '',
     'CHANGELOG.md': '',
-    'packages/a/README.md': '[e](docs/e.md)',
-    'packages/a/docs/e.md': '',
-    'packages/a/docs/f.md': '',
+    'packages/mcp/README.md': '[e](docs/e.md)',
+    'packages/mcp/docs/e.md': '',
+    'packages/mcp/docs/f.md': '',
   }
   assert.deepEqual(unlistedPages({ ...pages, 'README.md': '[docs](docs/README.md)' }), [
     'no list has docs/b.md',
     'no list has docs/more/x.md',
-    'no list has packages/a/docs/f.md',
+    'no list has packages/mcp/docs/f.md',
   ])
 })
