@@ -5,6 +5,7 @@
 /** @typedef {import('./report/tables.js').By} By */
 /** @typedef {import('./report/tables.js').CostTable} CostTable */
 /** @typedef {import('./run/after/collect.js').Run} EndedRun */
+/** @typedef {import('./run/prepare/recordings-dir.js').Header} Header */
 /** @typedef {import('./run/run.js').Options} RunOptions */
 
 /** The files, each of which is loaded when it is first used. */
@@ -59,6 +60,9 @@ module.exports = {
   },
   get input() {
     return require('./terminal/input.js')
+  },
+  get jsonResult() {
+    return require('../lib/json-result.js')
   },
   get labels() {
     return require('./report/labels.js')

@@ -6,8 +6,8 @@ const path = require('node:path')
 const { loadTools } = require('./addon.js')
 const { check: checkArgument, checkOptions, isObject } = require('./check.js')
 const { parseRule, evaluate } = require('./compare-rules.js')
-const { errorOfCall } = require('./errors/defect.js')
 const { OutOfRange } = require('./errors/wrong-usage.js')
+const { callAddon, parsed, resultOf } = require('./json-result.js')
 
 /** @typedef {import('./check.js').Kind} Kind */
 
@@ -98,6 +98,7 @@ const COMPARE_OPTIONS = {
 /**
  * @param {string | string[]} inputs @param {string} output
  * @param {import('../index.js').MergeOptions} [options]
+ * @returns {Promise<import('../index.js').MergeResult>}
  */
 async function merge(inputs, output, options = {}) {
   const given = checkOptions(options, MERGE_OPTIONS, 'merge()')
@@ -123,13 +124,16 @@ async function merge(inputs, output, options = {}) {
   }
   const timer = onProgress && setInterval(reportProgress, PROGRESS_INTERVAL)
   try {
-    return await parseResult(() => addon.cpuProfMerge(paths, output, settings, progress))
+    return await resultOf(() => addon.cpuProfMerge(paths, output, settings, progress))
   } finally {
     clearInterval(timer)
   }
 }
 
-/** @param {string | string[]} inputs @param {import('../index.js').ReportOptions} [options] */
+/**
+ * @param {string | string[]} inputs @param {import('../index.js').ReportOptions} [options]
+ * @returns {Promise<import('../index.js').Report>}
+ */
 async function report(inputs, options = {}) {
   const paths = checkInputs(inputs)
   const given = checkOptions(options, REPORT_OPTIONS, 'report()')
@@ -137,7 +141,7 @@ async function report(inputs, options = {}) {
   const defaults = { top: 20, details: 0, tree: false, imports: false, projects: false }
   const settings = { __proto__: null, ...defaults, ...given, label: labelKeyOf(given.by) }
   const selection = selectionOf(given)
-  return parseResult(() => loadTools().cpuProfReport(paths, settings, selection))
+  return resultOf(() => loadTools().cpuProfReport(paths, settings, selection))
 }
 
 /**
@@ -153,18 +157,19 @@ function pageData(inputs, options) {
 /**
  * @param {string | string[]} inputs @param {string} output
  * @param {import('../index.js').ConvertOptions} [options]
+ * @returns {Promise<import('../index.js').ConvertResult>}
  */
 async function convert(inputs, output, options = {}) {
   const paths = checkInputs(inputs)
   checkOutput(output)
   const selection = selectionOf(checkOptions(options, SELECTION, 'convert()'))
-  return parseResult(() => loadTools().cpuProfConvert(paths, output, selection))
+  return resultOf(() => loadTools().cpuProfConvert(paths, output, selection))
 }
 
-/** @param {string | string[]} inputs */
+/** @param {string | string[]} inputs @returns {Promise<import('../index.js').Check>} */
 async function check(inputs) {
   const paths = checkInputs(inputs)
-  return parseResult(() => loadTools().cpuProfCheck(paths))
+  return resultOf(() => loadTools().cpuProfCheck(paths))
 }
 
 /**
@@ -179,7 +184,8 @@ async function compare(base, head, options = {}) {
   const wanted = rules.flatMap(({ kind, name }) => (name === undefined ? [] : [{ kind, name }]))
   const selection = selectionOf(given)
   const [baseRuns, headRuns] = sides.map(runsOf)
-  const found = await parseResult(() =>
+  /** @type {Omit<import('../index.js').Comparison, 'rules'>} */
+  const found = await resultOf(() =>
     loadTools().cpuProfCompare(baseRuns, headRuns, wanted, shares, selection),
   )
   return { ...found, rules: rules.map((rule) => evaluate(rule, found.rows)) }
@@ -214,16 +220,48 @@ function allRunsOf(input) {
 
 /** Returns the runs of a folder, the oldest first, and whether it also has other recordings. @param {string} folder @returns {{ runs: string[], hasOthers: boolean }} */
 function runsIn(folder) {
-  const { runs, hasOthers } = JSON.parse(loadTools().cpuProfRunsIn(folder))
-  return { runs: runs.map((/** @type {string} */ name) => path.join(folder, name)), hasOthers }
+  /** @type {{ runs: string[], hasOthers: boolean }} */
+  const { runs, hasOthers } = parsed(loadTools().cpuProfRunsIn(folder))
+  return { runs: runs.map((name) => path.join(folder, name)), hasOthers }
 }
 
 /**
- * Finds the commits at which rows have changed. Returns `FoundChanges` of the addon.
- * @param {object} input a `ChangeInput` of the addon @returns {Promise<any>}
+ * What `findChanges` takes: values of rows over runs in the order of commits.
+ * @typedef {object} ChangeInput
+ * @property {number[]} commits index of the commit of each run; never falls
+ * @property {(number | null)[]} [hosts] number of the machine of each run; null where it is unknown
+ * @property {number[]} samples of each run
+ * @property {{ values: number[], sampled?: number, share?: boolean, part?: boolean }[]} rows
+ *
+ * @typedef {{ commit: number, chance: number }} Candidate
+ *
+ * @typedef {object} ChangePoint a change of one row
+ * @property {number} row index
+ * @property {number} commit index of the likeliest commit
+ * @property {Candidate[]} candidates
+ * @property {number} before mean before the change
+ * @property {number} after
+ * @property {number} low limit of the difference (95 %)
+ * @property {number} high
+ * @property {number} runsBefore
+ * @property {number} runsAfter
+ * @property {number} chance that runs of one program have such a change in any row
+ * @property {number} distance in standard errors
+ *
+ * @typedef {{ commit: number, candidates: Candidate[], changes: ChangePoint[] }} ChangedCommit
+ *
+ * @typedef {object} FoundChanges indices are those of the rows and the commits of the input
+ * @property {ChangedCommit[]} commits the clearest first
+ * @property {{ row: number, from: number, to: number, before: number, after: number }[]} drifts rows that change slowly
+ * @property {number[]} unclear rows
+ * @property {(number | null)[]} detectable smallest step of each row that would be found, as a part of the mean
+ * @property {number} leastRuns that each side of a change needs
+ * @property {boolean} enough whether the runs are enough to tell any change
  */
+
+/** Finds the commits at which rows have changed. @param {ChangeInput} input @returns {Promise<FoundChanges>} */
 function findChanges(input) {
-  return parseResult(() => loadTools().cpuProfBlame(JSON.stringify(input)))
+  return resultOf(() => loadTools().cpuProfBlame(JSON.stringify(input)))
 }
 
 /**
@@ -276,33 +314,8 @@ function withoutNull(exit) {
   return { pid, code: code ?? undefined, signal: signal ?? undefined }
 }
 
-/** Calls the addon, and parses its result. @param {() => Promise<string>} work */
-async function parseResult(work) {
-  return JSON.parse(await callAddon(work))
-}
-
-/** Calls the addon. @template T @param {() => Promise<T>} work */
-async function callAddon(work) {
-  try {
-    return await work()
-  } catch (error) {
-    throw errorOfCall(error)
-  }
-}
-
 module.exports = {
-  merge,
-  report,
-  pageData,
-  convert,
-  check,
-  compare,
-  comparePageData,
-  findChanges,
-  runsIn,
-  allRunsOf,
-  callAddon,
-  selectionOf,
-  isLabel,
-  labelKeyOf,
+  ...{ merge, report, pageData, convert, check },
+  ...{ compare, comparePageData, findChanges },
+  ...{ runsIn, allRunsOf, selectionOf, isLabel, labelKeyOf },
 }

@@ -2,6 +2,8 @@
 
 // The settings of a recording, which the addons know, and their names outside of code.
 
+const { parsed } = require('./json-result.js')
+
 /** The folder in the working directory where runs without a `dir` are, each in a folder of its own. */
 const RUNS = 'profiles'
 /** The folder of one of them, for help. */
@@ -21,7 +23,7 @@ const TRACE = '.trace.json'
  */
 
 /** Returns all settings. @param {Pick<import('./addon.js').Tools, 'cpuProfSettings'>} addon either one @returns {Setting[]} */
-const settingsOf = (addon) => JSON.parse(addon.cpuProfSettings())
+const settingsOf = (addon) => parsed(addon.cpuProfSettings())
 
 /** What the environment variables of all settings begin with. */
 const PREFIX = 'CPU_PROF_'

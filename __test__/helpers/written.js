@@ -11,8 +11,9 @@ const { LabelIds } = require('./written-labels.js')
  * A function on a stack: `name`, or `name file:line`, or `name file:line:column`, from 1 on. With
  * `@line` it is sampled on that line. A file is relative to the root of the program, absolute, a URL,
  * or V8's name for a file on Windows (`C:\\repo\\a.js`). Names with spaces need an object. A native function has
- * the path of its module, and a function of code that a program compiled from a text the id of the `text`.
- * @typedef {string | { name: string, file?: string, line?: number, column?: number, at?: number, module?: string, text?: number }} Frame
+ * the path of its module, and a function of code that a program compiled from a text the id of the `text` and perhaps
+ * its `compiler`.
+ * @typedef {string | { name: string, file?: string, line?: number, column?: number, at?: number, module?: string, text?: number, compiler?: string }} Frame
  */
 
 /**
@@ -30,7 +31,7 @@ const { LabelIds } = require('./written-labels.js')
 const INTERVAL_US = 1000
 const ROOT = { functionName: '(root)', scriptId: '0', url: '', lineNumber: -1, columnNumber: -1 }
 
-/** @param {Frame} frame @param {string} root */
+/** @param {Frame} frame @param {string} root @returns {{ callFrame: typeof ROOT, at?: number }} */
 function parseFrame(frame, root) {
   const parts = typeof frame === 'string' ? frameOfText(frame) : frame
   if ('module' in parts && parts.module !== undefined) return nativeFrame(parts)
@@ -41,8 +42,11 @@ function parseFrame(frame, root) {
   const place =
     url === '' && text === undefined ? { lineNumber: -1, columnNumber: -1 } : position(line, column)
   const functionName = name === '(anonymous)' ? '' : name
+  const by = 'compiler' in parts ? parts.compiler : undefined
+  const compiler = by === undefined ? {} : { compiler: parseFrame(by, root).callFrame }
+  const scriptId = String(text ?? (url === '' ? 0 : 1))
   return {
-    callFrame: { functionName, scriptId: String(text ?? (url === '' ? 0 : 1)), url, ...place },
+    callFrame: { functionName, scriptId, url, ...place, ...compiler },
     at,
   }
 }

@@ -35,8 +35,9 @@ function define(program) {
 
 /** Returns a line for each format that the addon writes. @param {import('../../lib/addon.js').Tools} addon */
 function describeFormats(addon) {
+  const { parsed } = require('../../lib/json-result.js')
   /** @type {{ endings: string[], about: string }[]} */
-  const formats = JSON.parse(addon.cpuProfFormats())
+  const formats = parsed(addon.cpuProfFormats())
   const line = (/** @type {typeof formats[number]} */ { endings, about }) =>
     `  ${endings.join(' ').padEnd(COLUMN)}${about}`
   return formats.map(line).join('\n')

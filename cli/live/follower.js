@@ -3,7 +3,8 @@
 // Follows recordings that grow: shows what their threads did in the last seconds.
 
 const { loadTools } = require('../../lib/addon.js')
-const { callAddon, selectionOf } = require('../../lib/offline.js')
+const { resultOf } = require('../../lib/json-result.js')
+const { selectionOf } = require('../../lib/offline.js')
 
 /**
  * What a look shows. Names and times are those of `report` of the same seconds.
@@ -66,10 +67,9 @@ class Follower {
   async look({ seconds = 10, by = 'function', limit = 20, ...filters } = {}) {
     const selection = selectionOf(filters)
     const inputs = await this.inputs()
-    const json = await callAddon(() =>
+    return resultOf(() =>
       this.addon.cpuProfFollowLook(this.state, inputs, seconds, by, limit, selection),
     )
-    return JSON.parse(json)
   }
 }
 

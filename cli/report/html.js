@@ -8,7 +8,7 @@ const path = require('node:path')
 const { promisify } = require('node:util')
 const zlib = require('node:zlib')
 const { loadTools } = require('../../lib/addon.js')
-const { callAddon } = require('../../lib/offline.js')
+const { callAddon } = require('../../lib/json-result.js')
 const { withCleanup } = require('../terminal/cleanup.js')
 const { isStdout, printResult } = require('../terminal/output.js')
 

@@ -3,6 +3,7 @@
 // The processes of a machine as the addon lists them, where the system has no files that tell.
 
 const { loadTools } = require('../../lib/addon.js')
+const { parsed } = require('../../lib/json-result.js')
 
 /**
  * A process. What the system does not tell is missing.
@@ -21,7 +22,8 @@ const { loadTools } = require('../../lib/addon.js')
 
 /** Returns the processes of this machine. Throws if the addon cannot list them. @returns {Listed[]} */
 function listProcesses() {
-  const processes = JSON.parse(loadTools().cpuProfProcesses())
+  /** @type {Listed[] | null} */
+  const processes = parsed(loadTools().cpuProfProcesses())
   if (processes === null) throw new Error('the system does not tell about processes')
   return processes
 }

@@ -36,12 +36,12 @@ export interface Fleet {
     selection: JsSelection,
   ): Promise<string>
   /**
-   * Returns a reader of the windows of files and folders. `options` are `ReaderOptions` as JSON, which take
-   * precedence over the variables of the environment. The slice of the selection is of no use.
+   * Returns a reader of the windows of files and folders. `options` take precedence over the variables of the
+   * environment. The slice of the selection is of no use.
    */
   cpuProfPushReader(
     inputs: string[],
-    options: string,
+    options: JsReaderOptions,
     variables: Record<string, string>,
     selection: JsSelection,
   ): External<'PushReader'>
@@ -58,10 +58,10 @@ export interface Fleet {
   ): External<'Sender'>
   /** Returns the kind of the server: `pyroscope` or `otlp`. */
   cpuProfPushKind(sender: External<'Sender'>): 'pyroscope' | 'otlp'
-  /** Offers a payload. Takes `PushMeta`, and returns whether the payload was taken. */
+  /** Offers a payload. Returns whether the payload was taken. */
   cpuProfPushOffer(
     sender: External<'Sender'>,
-    meta: string,
+    meta: JsPushMeta,
     body: Buffer,
     waits: boolean,
   ): Promise<string>
@@ -100,6 +100,20 @@ export interface JsSelection {
   label: string[]
 }
 
+/** The settings of a reader of windows. */
+export interface JsReaderOptions {
+  /** Kind of the server. */
+  kind: 'pyroscope' | 'otlp'
+  /** Name of the service; missing for the one of the environment, or of the process. */
+  service?: string
+  /** Tags beside those of the environment. */
+  tags: Record<string, string>
+  /** Length of a window, milliseconds. */
+  windowMs: number
+  /** Whether the recordings grow. */
+  follows: boolean
+}
+
 /** What a reader of windows has next. */
 export interface JsPushStep {
   /** Profiles of the next window. */
@@ -108,14 +122,44 @@ export interface JsPushStep {
   waitMs?: number
   /** Whether there is nothing more. */
   isEnd: boolean
-  /** What the user has to know, `PushNews` as JSON. */
-  news: string
+  /** What the user has not seen so far. */
+  news: JsPushNews
+}
+
+/** What is known of a profile. */
+export interface JsPushMeta {
+  /** Name of the service. */
+  name: string
+  /** Labels of the profile. */
+  labels: Record<string, string>
+  /** Start, milliseconds of Unix time. */
+  fromMs: number
+  /** End, milliseconds of Unix time. */
+  untilMs: number
+  /** Samples in a second. */
+  sampleRate: number
 }
 
 /** A profile for a server. */
 export interface JsPayload {
-  /** `PushMeta` as JSON. */
-  meta: string
+  /** What is known of the profile. */
+  meta: JsPushMeta
   /** The gzipped body. */
   body: Buffer
+}
+
+/** What the user has to know. */
+export interface JsPushNews {
+  /** Remarks, a sentence each. */
+  notes: string[]
+  /** Files that could not be read. */
+  failed: JsFailed[]
+}
+
+/** A file that could not be read. */
+export interface JsFailed {
+  /** Path, as it was given or found. */
+  file: string
+  /** The end of a sentence that begins with the file. */
+  reason: string
 }

@@ -3,7 +3,7 @@
 // Reads what the addons export from their sources.
 
 // napi can write type definitions itself, but while it compiles: a build from cargo's cache writes none, and
-// another build of all crates takes minutes. The sources are read by their layout instead, which `cargo fmt`
+// another build would compile all crates again. The sources are read by their layout instead, which `cargo fmt`
 // gives them: an export in any other layout is an error.
 
 const fs = require('node:fs')

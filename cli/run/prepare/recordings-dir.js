@@ -5,6 +5,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { loadTools } = require('../../../lib/addon.js')
+const { parsed } = require('../../../lib/json-result.js')
 const { TRACE } = require('../../../lib/settings.js')
 const { IGNORE_FILE, createFolder } = require('./output-dir.js')
 
@@ -15,13 +16,15 @@ const { IGNORE_FILE, createFolder } = require('./output-dir.js')
  * @property {number | null} pid as the process itself sees its id; null if nothing tells it
  * @property {number | null} [thread] Node's thread id, 0 for the main thread
  * @property {number | null} startMs as the system tells
+ * @property {number | null} [parentPid]
+ * @property {string | null} [cwd] working directory of the process
  * @property {string | null} run the id of the run that the process belonged to
  * @property {string | null} recording what the segments of one recording have in common
  * @property {boolean} isGrowing whether a living process still writes the file
  */
 
 /** Returns the headers of files, and of the files in folders. @param {string[]} files @returns {Header[]} */
-const headersOf = (files) => JSON.parse(loadTools().cpuProfHeaders(files))
+const headersOf = (files) => parsed(loadTools().cpuProfHeaders(files))
 
 /**
  * Creates the folder if it is missing. Throws if recordings cannot be written into it.

@@ -1,9 +1,8 @@
 'use strict'
 
-// Calls about lakes and servers of profiles, whose answers are JSON.
+// Calls about lakes and servers of profiles.
 
 const { errorOfCall } = require('@org/cpu-prof/own-packages').defect
-const { callAddon } = require('@org/cpu-prof/own-packages').offline
 
 /** Opens what the addon keeps. @template T @param {() => T} open */
 function opened(open) {
@@ -24,7 +23,4 @@ function variablesOf(env, prefix) {
   return variables
 }
 
-/** Returns the answer of work on another thread. @param {() => Promise<string>} work @returns {Promise<any>} */
-const answerOf = async (work) => JSON.parse(await callAddon(work))
-
-module.exports = { opened, answerOf, variablesOf }
+module.exports = { opened, variablesOf }

@@ -2,8 +2,9 @@
 
 // Sends profiles to Pyroscope or to a collector of OpenTelemetry. Their contents are not known here.
 
+const { parsed, resultOf } = require('@org/cpu-prof/own-packages').jsonResult
 const { loadFleet } = require('../addon.js')
-const { answerOf, opened, variablesOf } = require('./calls.js')
+const { opened, variablesOf } = require('./calls.js')
 
 /** The beginning of the names of all variables about the server. */
 const PREFIX = 'CPU_PROF_PUSH'
@@ -59,13 +60,13 @@ function openSender(url, options = {}, env = process.env) {
   return {
     kind: addon.cpuProfPushKind(handle),
     offer: (meta, body, { waits = false } = {}) => {
-      const call = () => addon.cpuProfPushOffer(handle, JSON.stringify(meta), body, waits)
-      const offered = last.then(() => answerOf(call))
+      const call = () => addon.cpuProfPushOffer(handle, meta, body, waits)
+      const offered = last.then(() => resultOf(call))
       last = offered.catch(() => {})
       return offered
     },
-    state: () => JSON.parse(addon.cpuProfPushState(handle)),
-    finish: (timeoutMs) => answerOf(() => addon.cpuProfPushFinish(handle, timeoutMs)),
+    state: () => parsed(addon.cpuProfPushState(handle)),
+    finish: (timeoutMs) => resultOf(() => addon.cpuProfPushFinish(handle, timeoutMs)),
   }
 }
 

@@ -5,9 +5,11 @@
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
+const { resultOf } = require('@org/cpu-prof/own-packages').jsonResult
 const { loadFleet } = require('../addon.js')
-const { answerOf, opened, variablesOf } = require('./calls.js')
+const { opened, variablesOf } = require('./calls.js')
 
+/** @typedef {import('../addon-types.d.ts').External<'Lake'>} Handle */
 /**
  * @typedef {object} AddedRun
  * @property {string} repo `owner/name`
@@ -61,8 +63,11 @@ function openStore(lake, env = process.env) {
   const address = lake.includes('://') ? lake : path.resolve(lake)
   const handle = opened(() => addon.cpuProfLakeOpen(address, variablesOf(env, 'AWS_')))
   const isRemote = addon.cpuProfLakeIsRemote(handle)
-  /** @param {(handle: import('../addon-types.d.ts').External<'Lake'>, request: string) => Promise<string>} work @param {object} request */
-  const call = (work, request) => answerOf(() => work(handle, JSON.stringify(request)))
+  /**
+   * @template T @param {(handle: Handle, request: string) => Promise<string>} work
+   * @param {object} request @returns {Promise<T>}
+   */
+  const call = (work, request) => resultOf(() => work(handle, JSON.stringify(request)))
   return {
     isRemote,
     addRun: async ({ replace = false, ...run }) => ({

@@ -3,8 +3,8 @@
 // Makes the tables of a run.
 
 const { selectionOf } = require('@org/cpu-prof/own-packages').offline
+const { resultOf } = require('@org/cpu-prof/own-packages').jsonResult
 const { loadFleet } = require('../addon.js')
-const { answerOf } = require('./calls.js')
 
 /**
  * @typedef {object} LakeFacts what the user knows about a run; what is missing is not known
@@ -41,7 +41,7 @@ const { answerOf } = require('./calls.js')
  */
 async function lakeTables(inputs, facts, folder, selection = {}) {
   const [paths, json, filters] = [[inputs].flat(), JSON.stringify(facts), selectionOf(selection)]
-  return answerOf(() => loadFleet().cpuProfLakeTables(paths, json, folder, filters))
+  return resultOf(() => loadFleet().cpuProfLakeTables(paths, json, folder, filters))
 }
 
 module.exports = { lakeTables }

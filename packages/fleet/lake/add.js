@@ -5,6 +5,7 @@
 const fs = require('node:fs')
 const { report } = require('@org/cpu-prof')
 const { loadTools } = require('@org/cpu-prof/own-packages').addon
+const { parsed } = require('@org/cpu-prof/own-packages').jsonResult
 const { allRunsOf } = require('@org/cpu-prof/own-packages').offline
 const { formatPath, jsonText, printable, workingDirectory } =
   require('@org/cpu-prof/own-packages').format
@@ -86,6 +87,7 @@ async function recordedWhere(run, selection) {
   return { recordedIn: first?.cwd, knownMs: fs.statSync(run).mtimeMs }
 }
 
+/** @typedef {import('@org/cpu-prof/own-packages').Header} Header */
 /** @typedef {{ pid?: number, parentPid?: number, cwd?: string, startMs: number }} Place */
 
 /**
@@ -94,14 +96,14 @@ async function recordedWhere(run, selection) {
  * @param {string} run @returns {Place[] | undefined}
  */
 function headersOf(run) {
-  /** @type {any[]} */
-  const headers = JSON.parse(loadTools().cpuProfHeaders([run]))
-  const isTold = headers.length > 0 && headers.every(({ cwd }) => typeof cwd === 'string')
+  /** @type {Header[]} */
+  const headers = parsed(loadTools().cpuProfHeaders([run]))
+  const isTold = headers.length > 0 && headers.every(({ cwd }) => cwd != null)
   if (!isTold) return undefined
   return headers.map(({ pid, parentPid, cwd, startMs }) => ({
     pid: pid ?? undefined,
     parentPid: parentPid ?? undefined,
-    cwd,
+    cwd: cwd ?? undefined,
     startMs: startMs ?? 0,
   }))
 }

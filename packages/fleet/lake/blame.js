@@ -13,6 +13,7 @@ const output = require('./output/blame.js')
 
 /** @typedef {import('./query/items.js').Kind} Kind */
 /** @typedef {import('./query/order.js').OrderedRun} OrderedRun */
+/** @typedef {Awaited<ReturnType<typeof findChanges>>['commits'][number]} ChangedCommit */
 /** @typedef {import('./ask.js').Output & import('./query/scope.js').Choice & { absolute?: boolean } & Partial<Record<Kind, string>>} Options */
 /**
  * A row whose changes are looked for.
@@ -149,18 +150,17 @@ async function answer(lake, folder, { where, params }, options) {
   }
   const firsts = firstRuns(runs)
   const commits = result.commits
-    .map((/** @type {any} */ commit) => blamed(commit, firsts, { rows, unit, isWanted }))
-    .filter((/** @type {Blamed} */ { changes }) => changes.length > 0)
+    .map((commit) => blamed(commit, firsts, { rows, unit, isWanted }))
+    .filter(({ changes }) => changes.length > 0)
   const drifts = result.drifts
-    .filter((/** @type {any} */ { row }) => isWanted(rows[row]))
-    .map((/** @type {any} */ { row, before, after }) => ({
-      name: rows[row].name,
-      place: rows[row].place,
+    .filter(({ row }) => isWanted(rows[row]))
+    .map(({ row, before, after }) => ({
+      ...{ name: rows[row].name, place: rows[row].place },
       relative: before > 0 ? after / before - 1 : 0,
     }))
   const unclear = result.unclear
-    .filter((/** @type {number} */ row) => isWanted(rows[row]))
-    .map((/** @type {number} */ row) => ({ name: rows[row].name }))
+    .filter((row) => isWanted(rows[row]))
+    .map((row) => ({ name: rows[row].name }))
   const branches = new Set(found.map(({ branch }) => branch)).size
   return {
     version: 1,
@@ -212,7 +212,7 @@ function firstRuns(runs) {
 }
 
 /**
- * @param {any} found @param {OrderedRun[]} firsts
+ * @param {ChangedCommit} found @param {OrderedRun[]} firsts
  * @param {{ rows: Row[], unit: (row: Row) => number, isWanted: (row: Row) => boolean }} view
  * @returns {Blamed}
  */
@@ -220,26 +220,26 @@ function blamed({ commit, candidates, changes }, firsts, { rows, unit, isWanted 
   const at = firsts[commit]
   const last = firsts[commit - 1]
   const between = at.seq !== null && last?.seq != null ? Math.max(0, at.seq - last.seq - 1) : 0
-  const all = changes.map((/** @type {any} */ change) => ({
+  const all = changes.map((change) => ({
     row: rows[change.row],
     change: changeOf(change, rows[change.row], unit(rows[change.row])),
   }))
-  const wanted = all.filter((/** @type {{ row: Row }} */ { row }) => isWanted(row))
+  const wanted = all.filter(({ row }) => isWanted(row))
   return {
     name: at.name,
     commit: at.commit,
     before: last?.commit ?? null,
     between,
-    candidates: candidates.map((/** @type {any} */ one) => ({
+    candidates: candidates.map((one) => ({
       name: firsts[one.commit].name,
       commit: firsts[one.commit].commit,
       chance: one.chance,
     })),
-    changes: withRenames(wanted.map((/** @type {{ change: Change }} */ { change }) => change)),
+    changes: withRenames(wanted.map(({ change }) => change)),
   }
 }
 
-/** @param {any} change @param {Row} row @param {number} unit milliseconds @returns {Change} */
+/** @param {ChangedCommit['changes'][number]} change @param {Row} row @param {number} unit milliseconds @returns {Change} */
 function changeOf({ before, after, low, high, runsBefore, runsAfter, chance }, row, unit) {
   const isNew = before < HARDLY * after
   const isGone = after < HARDLY * before

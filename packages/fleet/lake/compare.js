@@ -3,7 +3,7 @@
 // `cpu-prof lake compare`: shows what has changed between two sets of runs of a lake.
 
 const { loadTools } = require('@org/cpu-prof/own-packages').addon
-const { callAddon } = require('@org/cpu-prof/own-packages').offline
+const { resultOf } = require('@org/cpu-prof/own-packages').jsonResult
 const { parseRule, evaluate } = require('@org/cpu-prof/own-packages').compareRules
 const { WrongUsage } = require('@org/cpu-prof/own-packages').wrongUsage
 const exitCodes = require('@org/cpu-prof/own-packages').exitCodes
@@ -19,6 +19,7 @@ const { parseSelector, scopeOf, unionOf } = require('./query/scope.js')
 /** @typedef {import('./query/items.js').Kind} Kind */
 /** @typedef {import('./duckdb.js').Lake} Lake */
 /** @typedef {ReturnType<typeof parseRule>} Rule */
+/** @typedef {Pick<Row, 'base' | 'head' | 'low' | 'high' | 'changed'>} Difference */
 /** @typedef {{ repo: string, run_id: string, busy_us: number, duration_us: number, interval_us: number }} Run */
 /**
  * A row before the test: what it is, and its values in the runs of both sides.
@@ -138,8 +139,9 @@ async function compareRuns(lake, base, head, rules, { absolute = false }) {
     tested.push(...itemsOf(kind, rows, [base, head], wanted, absolute))
   }
   const given = tested.map(({ base, head, sampled }) => ({ base, head, sampled }))
-  const { noise, differences } = JSON.parse(
-    await callAddon(() => loadTools().cpuProfDifferences(JSON.stringify(given))),
+  /** @type {{ noise: Comparison['noise'], differences: Difference[] }} */
+  const { noise, differences } = await resultOf(() =>
+    loadTools().cpuProfDifferences(JSON.stringify(given)),
   )
   /** @type {Map<Row, Tested>} */
   const values = new Map()
@@ -246,7 +248,7 @@ function describe(kind, keys) {
   return kind === 'file' ? { ...common, name, package: keys.package } : { ...common, name }
 }
 
-/** @param {Tested} tested @param {{ base: number, head: number, low: number, high: number, changed: boolean }} found @returns {Row} */
+/** @param {Tested} tested @param {Difference} found @returns {Row} */
 function rowOf({ of }, { base, head, low, high, changed }) {
   const difference = head - base
   return {

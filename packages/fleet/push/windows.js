@@ -3,7 +3,8 @@
 // The profiles of recordings, one window of time after the other.
 
 const { loadFleet } = require('../addon.js')
-const { callAddon, selectionOf } = require('@org/cpu-prof/own-packages').offline
+const { callAddon } = require('@org/cpu-prof/own-packages').jsonResult
+const { selectionOf } = require('@org/cpu-prof/own-packages').offline
 const { opened } = require('../base/calls.js')
 const { serverVariables } = require('../base/sender.js')
 
@@ -32,21 +33,14 @@ class Windows {
     this.addon = loadFleet()
     const variables = serverVariables(process.env)
     const selection = selectionOf(filters)
-    this.state = opened(() =>
-      this.addon.cpuProfPushReader(inputs, JSON.stringify(options), variables, selection),
-    )
+    this.state = opened(() => this.addon.cpuProfPushReader(inputs, options, variables, selection))
   }
 
   /** Reads on. @returns {Promise<Step>} */
   async next() {
-    /** @type {any} */
     const step = await callAddon(() => this.addon.cpuProfPushNext(this.state))
     const { payloads, waitMs, isEnd, news } = step
-    const profiles = payloads.map((/** @type {{ meta: string, body: Buffer }} */ payload) => ({
-      meta: JSON.parse(payload.meta),
-      body: payload.body,
-    }))
-    return { profiles, waitMs, isEnd, news: JSON.parse(news) }
+    return { profiles: payloads, waitMs, isEnd, news }
   }
 }
 

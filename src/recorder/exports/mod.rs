@@ -1,4 +1,4 @@
-//! The functions that JavaScript calls to record.
+//! The functions that JavaScript calls to record. They pass values as those of the tools do.
 
 mod armed;
 mod calling_thread;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 /// The kind of a server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ServerKind {
     Pyroscope,
@@ -14,6 +14,11 @@ pub enum ServerKind {
 }
 
 impl ServerKind {
+    /// Returns the kind of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Pyroscope, Self::Otlp].into_iter().find(|kind| kind.name() == name)
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Self::Pyroscope => "pyroscope",

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use serde::{Deserialize, Serialize};
 
 /// What stays in a query as it is.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
@@ -18,12 +17,10 @@ const MOST_SIGNS: usize = 512;
 const SERVICE: &str = "service_name";
 
 /// What is known of a profile.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Default)]
 pub struct PushMeta {
     /// The name of the service.
     pub name: String,
-    #[serde(default)]
     pub labels: BTreeMap<String, String>,
     /// Unix time.
     pub from_ms: f64,

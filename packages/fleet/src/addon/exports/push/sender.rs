@@ -1,5 +1,4 @@
-//! Functions that JavaScript calls to send profiles. Waiting runs on threads of libuv's pool; options and
-//! answers are JSON.
+//! Functions that JavaScript calls to send profiles. Waiting runs on threads of libuv's pool.
 #![allow(unsafe_code)] // napi's macros write it.
 
 use std::collections::HashMap;
@@ -9,9 +8,9 @@ use std::time::Duration;
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
 
+use super::profiles::JsPushMeta;
 use cpu_prof_remote::push::environment::{ADDRESS, PushEnvironment};
 use cpu_prof_remote::push::options::PushOptions;
-use cpu_prof_remote::push::query::PushMeta;
 use cpu_prof_remote::push::sender::Sender;
 use cpu_prof_tools::border::work::{Work, error_for_user, json};
 
@@ -44,20 +43,16 @@ pub(crate) fn kind(sender: &External<Arc<Sender>>) -> &'static str {
     sender.kind().name()
 }
 
-/// Offers a payload. Takes `PushMeta`, and returns whether the payload was taken.
+/// Offers a payload. Returns whether the payload was taken.
 #[napi(js_name = "cpuProfPushOffer", catch_unwind)]
 pub(crate) fn offer(
     sender: &External<Arc<Sender>>,
-    meta: String,
+    meta: JsPushMeta,
     body: Buffer,
     waits: bool,
 ) -> AsyncTask<Work> {
-    let (sender, body) = (Arc::clone(sender), body.to_vec());
-    Work::task(move || {
-        let meta: PushMeta = serde_json::from_str(&meta)
-            .map_err(|error| format!("what is told of a profile: {error}"))?;
-        Ok(sender.offer(&meta, body, waits).to_string())
-    })
+    let (sender, body, meta) = (Arc::clone(sender), body.to_vec(), meta.into());
+    Work::task(move || Ok(sender.offer(&meta, body, waits).to_string()))
 }
 
 /// Returns `PushCounts`.
