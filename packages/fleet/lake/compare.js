@@ -12,7 +12,7 @@ const { ask } = require('./ask.js')
 const output = require('./output/compare.js')
 const { ITEMS, nameOf } = require('./query/items.js')
 const queries = require('./query/queries.js')
-const { parseSelector, scopeOf, unionOf } = require('./query/scope.js')
+const { sidesOf } = require('./query/scope.js')
 
 /** @typedef {import('@org/cpu-prof').Comparison} Comparison */
 /** @typedef {import('@org/cpu-prof').ComparedRow} Row */
@@ -53,11 +53,9 @@ const UNKNOWN = new Set(['cpu', 'gc', 'idle', 'waiting', 'blocked', 'memory', 'f
 async function compare(place, options) {
   const plan = () => {
     const rules = (options.failOn ?? []).map((text) => ruleOf(text, options.absolute !== true))
-    const common = options.repo === undefined ? {} : { repo: options.repo }
-    const choices = [options.base, options.head].map((text) => parseSelector(text, common))
-    const scopes = choices.map((choice, side) => scopeOf(choice, ['base_', 'head_'][side]))
+    const { choices, scopes, range } = sidesOf(options)
     return {
-      range: unionOf(scopes[0], scopes[1]),
+      range,
       question: async (/** @type {Lake} */ lake) => {
         const [head, base] = await chosen(lake, scopes, choices)
         const found = await compareRuns(lake, base.runs, head.runs, rules, options)

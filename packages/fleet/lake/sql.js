@@ -1,15 +1,21 @@
 'use strict'
 
-// `cpu-prof lake sql`: runs a user's query on a lake.
+// `cpu-prof lake sql`: runs a user's query on a lake, or a question, which it also prints for other engines.
 
 const { WrongUsage } = require('@org/cpu-prof/own-packages').wrongUsage
 const { jsonText, printable } = require('@org/cpu-prof/own-packages').format
 const { printResult } = require('@org/cpu-prof/own-packages').output
 const { cutEnd, displayWidth, padEnd } = require('@org/cpu-prof/own-packages').width
 const { asked, orFail } = require('./ask.js')
+const { openStore } = require('../base/store.js')
 const { openLake } = require('./duckdb.js')
+const { DIALECTS } = require('./query/dialects.js')
+const { withFiles } = require('./query/files.js')
+const { QUESTIONS, statementOf } = require('./query/statements.js')
 
 /** @typedef {import('./duckdb.js').Table} Table */
+/** @typedef {{ json?: boolean, csv?: boolean }} Form */
+/** @typedef {{ engine?: keyof typeof DIALECTS, print?: boolean }} Engine */
 
 /** Columns of the widest cell of a table. */
 const WIDEST = 80
@@ -17,21 +23,59 @@ const WIDEST = 80
 const IS_NUMBER = /INT|FLOAT|DOUBLE|DECIMAL/
 
 /**
- * Runs a query. One word is the query, of the lake of CPU_PROF_LAKE; of two, the first is the lake.
- * @param {string[]} words @param {{ json?: boolean, csv?: boolean }} options
+ * Runs or prints a query. One word is the query, of the lake of CPU_PROF_LAKE; of two, the first is the lake.
+ * @param {string[]} words @param {Form & Engine & import('./query/statements.js').Options} options
  */
-async function sql(words, { json, csv }) {
+async function sql(words, { json, csv, engine, print, ...options }) {
   await orFail(async () => {
     const [query, place, ...others] = [...words].reverse()
     if (others.length > 0) throw new WrongUsage('too many words: quote the statement')
-    const lake = await openLake(asked(place))
-    try {
-      const table = await lake.read(query)
-      printResult(json ? jsonText(objectsOf(table)) : csv ? csvOf(table) : drawTable(table))
-    } finally {
-      lake.close()
+    if (Object.hasOwn(QUESTIONS, query)) {
+      await answer(query, asked(place), options, { json, csv, engine, print })
+      return
     }
+    const given = [engine && 'engine', print && 'print', ...Object.keys(options)]
+    const foreign = given.find((name) => name !== undefined)
+    if (foreign !== undefined) {
+      throw new WrongUsage(
+        `--${foreign} belongs to a question (${Object.keys(QUESTIONS).join(', ')}), and this is a statement`,
+      )
+    }
+    await run(query, asked(place), {}, { json, csv })
   })
+}
+
+/**
+ * Runs or prints the statement of a question.
+ * @param {string} question @param {string} lake @param {import('./query/statements.js').Options} options
+ * @param {Form & Engine} output
+ */
+async function answer(question, lake, options, { engine = 'duckdb', print, ...form }) {
+  if (engine !== 'duckdb' && !print) {
+    throw new WrongUsage(`--engine ${engine} needs --print: only DuckDB runs here`)
+  }
+  const dialect = DIALECTS[engine]
+  const { sql, range } = statementOf(question, options, dialect)
+  if (!print) return run(sql, lake, range, form)
+  // Without tables, no file of a bucket is fetched.
+  const { partitions } = await openStore(lake).live({ ...range, tables: [] })
+  const live = partitions.filter(({ stems }) => stems.length > 0)
+  if (live.length === 0) throw new Error('no run of the lake is chosen')
+  printResult(withFiles(sql, lake, live, dialect))
+}
+
+/**
+ * Runs a statement, and prints its rows.
+ * @param {string} statement @param {string} place @param {import('./duckdb.js').OpenOptions} range @param {Form} form
+ */
+async function run(statement, place, range, { json, csv }) {
+  const lake = await openLake(place, range)
+  try {
+    const table = await lake.read(statement)
+    printResult(json ? jsonText(objectsOf(table)) : csv ? csvOf(table) : drawTable(table))
+  } finally {
+    lake.close()
+  }
 }
 
 /** Returns rows as objects; a column whose name is taken gets a number. @param {Table} table */

@@ -3,7 +3,7 @@
 // `cpu-prof lake top`: shows what costs most over many runs.
 
 const { ask } = require('./ask.js')
-const { nameOf } = require('./query/items.js')
+const { nameOf, parseBy } = require('./query/items.js')
 const queries = require('./query/queries.js')
 const { scopeOf } = require('./query/scope.js')
 const output = require('./output/top.js')
@@ -35,18 +35,13 @@ const output = require('./output/top.js')
  * @property {string[]} notes
  */
 
-/** Rows of a table. */
-const ROWS = 10
-
 /** @param {string | undefined} place the lake @param {Options} options */
 async function top(place, options) {
   const by = options.by ?? 'function'
-  const [word, ...rest] = by.split(':')
-  const kind = /** @type {Kind} */ (word)
-  const key = rest.length === 0 ? undefined : rest.join(':')
+  const { kind, key } = parseBy(by)
   const plan = () => {
     const scope = scopeOf(options)
-    const view = { by, kind, key, rows: options.top ?? ROWS }
+    const view = { by, kind, key, rows: options.top ?? queries.ROWS }
     return {
       range: scope.range,
       question: (/** @type {import('./duckdb.js').Lake} */ lake) => answer(lake, scope, view),
@@ -88,7 +83,7 @@ async function costliest(lake, { where, params }, { kind, key, rows }) {
   const items = await lake.query(sql, { ...params, ...(isOfKey && { label: key }) })
   if (items.length === 0) return []
   const bound = { ...params, ...queries.namedItems(kind, items) }
-  return lake.query(queries.top(kind, where, items.length), bound)
+  return lake.query(queries.top(kind, where, queries.boundItems(kind, items.length)), bound)
 }
 
 /** @param {Kind} kind @param {Record<string, any>} row @param {number} busy @returns {Cost} */

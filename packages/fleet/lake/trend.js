@@ -2,10 +2,9 @@
 
 // `cpu-prof lake trend`: shows how the cost of something changed by day or by commit.
 
-const { WrongUsage } = require('@org/cpu-prof/own-packages').wrongUsage
 const { ask } = require('./ask.js')
 const output = require('./output/trend.js')
-const { ITEMS, fullName, nameOf } = require('./query/items.js')
+const { KINDS, checkTotal, fullName, nameOf } = require('./query/items.js')
 const queries = require('./query/queries.js')
 const { scopeOf } = require('./query/scope.js')
 
@@ -49,8 +48,6 @@ const { scopeOf } = require('./query/scope.js')
  * @typedef {Own & import('./ask.js').Output & import('./query/scope.js').Choice & { [kind in Kind]?: string }} Options
  */
 
-const KINDS = /** @type {Kind[]} */ (Object.keys(ITEMS))
-
 /** @param {string | undefined} place the lake @param {Options} options */
 async function trend(place, options) {
   const plan = () => {
@@ -78,11 +75,7 @@ async function answer(lake, { where, params }, options) {
       `the commits of several repositories have no order; choose with --repo: ${list}`,
     )
   }
-  if (kind === 'file' && options.total) {
-    throw new WrongUsage(
-      'a file has no total time in a lake, because its functions call each other',
-    )
-  }
+  checkTotal(kind, options.total === true)
   const keys =
     kind === undefined ? {} : await find(lake, kind, String(options[kind]), { where, params })
   const bound = {

@@ -2,9 +2,8 @@
 
 // The command `cpu-prof lake blame`: its options and its help.
 
-const { Option } = require('@org/cpu-prof/own-packages').commander
 const { examples } = require('@org/cpu-prof/own-packages').options
-const { LAKE, NAMED, addOutput, addScope, addTop } = require('./questions.js')
+const { LAKE, NAMED, addItem, addOutput, addScope, addTop } = require('./questions.js')
 
 /** @param {import('commander').Command} lake */
 function define(lake) {
@@ -17,12 +16,7 @@ function define(lake) {
         'work are compared, in which slow machines cancel.',
     )
     .argument('[lake]', LAKE)
-  for (const kind of NAMED) {
-    const others = NAMED.filter((other) => other !== kind)
-    command.addOption(
-      new Option(`--${kind} <name>`, `find only changes of this ${kind}`).conflicts(others),
-    )
-  }
+  addItem(command, NAMED, 'find only changes of this')
   command.option('--absolute', 'compare times instead of shares of the work')
   addOutput(addTop(addScope(command)))
     .action((place, options) => require('../../lake/blame.js').blame(place, options))

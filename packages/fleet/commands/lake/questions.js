@@ -28,6 +28,22 @@ function addScope(command) {
     .option('--host <name>', 'take only runs on this host')
 }
 
+/**
+ * Adds the options that name one item.
+ * @param {import('commander').Command} command @param {readonly string[]} kinds @param {string} help
+ */
+function addItem(command, kinds, help) {
+  for (const kind of kinds) {
+    const name = kind === 'label' ? '<key=value>' : '<name>'
+    const form = kind === 'function' ? ' (name, or file:name)' : ''
+    const others = kinds.filter((other) => other !== kind)
+    command.addOption(
+      new Option(`--${kind} ${name}`, `${help} ${kind}${form}`).conflicts([...others]),
+    )
+  }
+  return command
+}
+
 /** Adds the options of the output. @param {import('commander').Command} command */
 function addOutput(command) {
   return command
@@ -41,4 +57,4 @@ function addTop(command) {
   return command.option('--top <n>', 'print this many rows of each table (default: 10)', parseCount)
 }
 
-module.exports = { KINDS, NAMED, LAKE, addScope, addOutput, addTop }
+module.exports = { KINDS, NAMED, LAKE, addItem, addOutput, addScope, addTop }

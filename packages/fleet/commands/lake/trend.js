@@ -4,7 +4,7 @@
 
 const { Option } = require('@org/cpu-prof/own-packages').commander
 const { examples } = require('@org/cpu-prof/own-packages').options
-const { KINDS, LAKE, addOutput, addScope } = require('./questions.js')
+const { KINDS, LAKE, addItem, addOutput, addScope } = require('./questions.js')
 
 /** @param {import('commander').Command} lake */
 function define(lake) {
@@ -16,13 +16,7 @@ function define(lake) {
         'its share of the work, in which slow machines cancel, or its time. Without a name: the whole work.',
     )
     .argument('[lake]', LAKE)
-  for (const kind of KINDS) {
-    const name = kind === 'label' ? '<key=value>' : '<name>'
-    const help = kind === 'function' ? ' (name, or file:name)' : ''
-    const others = KINDS.filter((other) => other !== kind)
-    command.addOption(new Option(`--${kind} ${name}`, `show this ${kind}${help}`).conflicts(others))
-  }
-  command
+  addItem(command, KINDS, 'show this')
     .addOption(
       new Option(
         '--by <what>',

@@ -2,6 +2,8 @@
 
 // The kinds of things that cost time, where a lake has them, and how a user names one.
 
+const { WrongUsage } = require('@org/cpu-prof/own-packages').wrongUsage
+
 /**
  * @typedef {typeof import('../../commands/lake/questions.js').KINDS[number]} Kind
  *
@@ -52,6 +54,24 @@ const ITEMS = {
   },
 }
 
+/**
+ * Returns what rows are of, as `--by` has it: a kind, and the key of a label.
+ * @param {string} by @returns {{ kind: Kind, key?: string }}
+ */
+function parseBy(by) {
+  const [kind, ...rest] = by.split(':')
+  const key = rest.length === 0 ? undefined : rest.join(':')
+  return { kind: /** @type {Kind} */ (kind), key }
+}
+
+/** Throws where a total time is asked for that a lake does not have. @param {Kind | undefined} kind @param {boolean} total */
+function checkTotal(kind, total) {
+  if (!total || kind === undefined || ITEMS[kind].hasTotal) return
+  throw new WrongUsage('a file has no total time in a lake, because its functions call each other')
+}
+
+const KINDS = /** @type {Kind[]} */ (Object.keys(ITEMS))
+
 /** @typedef {Record<string, any>} Keys an item's values of its columns */
 
 /**
@@ -84,4 +104,4 @@ function fullName(kind, keys) {
   return kind === 'file' ? `${keys.package}/${keys.file}` : nameOf(kind, keys).name
 }
 
-module.exports = { ITEMS, nameOf, fullName }
+module.exports = { ITEMS, KINDS, checkTotal, fullName, nameOf, parseBy }

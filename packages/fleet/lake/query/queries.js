@@ -16,6 +16,9 @@ const { ITEMS } = require('./items.js')
 const quantiles = ({ quantile }, value) => `${quantile(0.25, value)} AS p25,
     ${quantile(0.5, value)} AS median, ${quantile(0.75, value)} AS p75, ${quantile(0.95, value)} AS p95`
 
+/** Rows of an answer. */
+const ROWS = 10
+
 /** The time of an item in a run with all that it calls: several functions of a name can call each other. */
 const WHOLE = 'least(sum(total_us), max(busy_us))'
 
@@ -43,31 +46,49 @@ function largest(kind, where, rows, { label = false } = {}) {
 }
 
 /**
- * Returns the query of the times of some items over runs, the most self time first. {@link namedItems} has the
- * values of their keys.
- * @param {Kind} kind @param {string} where @param {number} count of the items, at least one
+ * Returns items whose keys {@link namedItems} binds.
+ * @param {Kind} kind @param {number} count of the items, at least one
+ * @returns {{ rows: string, names: string }}
+ */
+function boundItems(kind, count) {
+  const { keys } = ITEMS[kind]
+  const numbers = [...Array(count).keys()]
+  const rows = numbers.map(
+    (n) => `SELECT ${keys.map((key) => `$${key}_${n} AS ${key}`).join(', ')}`,
+  )
+  const names = numbers.map((n) => `$${lastOf(keys)}_${n}`)
+  return { rows: rows.join(' UNION ALL '), names: names.join(', ') }
+}
+
+/**
+ * Returns the items that a query lists.
+ * @param {Kind} kind @param {string} rows the query
+ * @returns {{ rows: string, names: string }}
+ */
+const listedItems = (kind, rows) => ({
+  rows,
+  names: `SELECT ${lastOf(ITEMS[kind].keys)} FROM items`,
+})
+
+/**
+ * Returns the query of the times of some items over runs, the most self time first.
+ * @param {Kind} kind @param {string} where
+ * @param {{ rows: string, names: string }} items their keys: a query, and what its last column can be
  * @param {{ dialect?: Dialect }} [options]
  */
-function top(kind, where, count, { dialect = DIALECTS.duckdb } = {}) {
+function top(kind, where, items, { dialect = DIALECTS.duckdb } = {}) {
   const { table, keys, where: ofKind } = ITEMS[kind]
   const list = keys.join(', ')
   const equal = (/** @type {string} */ a, /** @type {string} */ b) =>
     keys.map((key) => `${a}.${key} = ${b}.${key}`).join(' AND ')
   const of = (/** @type {string} */ a) => keys.map((key) => `${a}.${key} AS ${key}`).join(', ')
-  const numbers = [...Array(count).keys()]
-  const items = numbers.map(
-    (n) => `SELECT ${keys.map((key) => `$${key}_${n} AS ${key}`).join(', ')}`,
-  )
-  // Engines skip other names while they read. A further condition on the other keys only takes time.
-  const name = keys[keys.length - 1]
-  const named = numbers.map((n) => `$${name}_${n}`).join(', ')
   return `WITH runs AS (
     SELECT repo, run_id FROM groups WHERE kind = 'run' AND ${where}
   ), items AS (
-    ${items.join(' UNION ALL ')}
+    ${items.rows}
   ), per_run AS (
     SELECT repo, run_id, ${list}, sum(self_us) AS own, ${WHOLE} AS whole, 1 AS seen
-    FROM ${table} WHERE ${ofKind} AND ${where} AND ${name} IN (${named})
+    FROM ${table} WHERE ${ofKind} AND ${where} AND ${lastOf(keys)} IN (${items.names})
     GROUP BY repo, run_id, ${list}
   ), padded AS (
     SELECT ${of('i')}, coalesce(p.own, 0) AS own, coalesce(p.whole, 0) AS whole,
@@ -80,7 +101,14 @@ function top(kind, where, count, { dialect = DIALECTS.duckdb } = {}) {
   FROM padded GROUP BY ${list} ORDER BY self_sum DESC, ${list}`
 }
 
-/** Returns the keys of items as the values that {@link top} names. @param {Kind} kind @param {Keys[]} items */
+/**
+ * Returns the key that most items differ by. Engines skip other names while they read; a further condition
+ * on the other keys only takes time.
+ * @param {string[]} keys
+ */
+const lastOf = (keys) => keys[keys.length - 1]
+
+/** Returns the keys of items as the values that {@link boundItems} names. @param {Kind} kind @param {Keys[]} items */
 function namedItems(kind, items) {
   return Object.fromEntries(
     items.flatMap((item, n) => ITEMS[kind].keys.map((key) => [`${key}_${n}`, item[key]])),
@@ -89,26 +117,34 @@ function namedItems(kind, items) {
 
 /** Returns the query of the items that `$item` names. @param {Kind} kind @param {string} where */
 function candidates(kind, where) {
-  const { table, keys, where: ofKind, names } = ITEMS[kind]
-  const named = names.map((name) => `${name} = $item`).join(' OR ')
+  const { table, keys, where: ofKind } = ITEMS[kind]
   const list = keys.join(', ')
   return `SELECT ${list}, sum(self_us) AS own FROM ${table}
-  WHERE ${ofKind} AND (${named}) AND ${where} GROUP BY ${list} ORDER BY own DESC, ${list} LIMIT 20`
+  WHERE ${ofKind} AND ${isNamed(kind)} AND ${where} GROUP BY ${list} ORDER BY own DESC, ${list} LIMIT 20`
 }
 
+/** Returns the condition of the items that `$item` names. @param {Kind} kind */
+const isNamed = (kind) => `(${ITEMS[kind].names.map((name) => `${name} = $item`).join(' OR ')})`
+
 /**
- * Returns the values of each run, as a common table: of one item, whose keys are bound as `$key_…`, or of
- * the whole.
- * @param {Kind | undefined} kind @param {string} where @param {{ total: boolean, absolute: boolean }} view
+ * @typedef {object} View
+ * @property {boolean} total
+ * @property {boolean} absolute
+ * @property {boolean} [byName] whether `$item` names the items, or else their keys are bound as `$key_…`
  */
-function valuesOfRuns(kind, where, { total, absolute }) {
+
+/**
+ * Returns the values of each run, as a common table: of an item, or of the whole.
+ * @param {Kind | undefined} kind @param {string} where @param {View} view
+ */
+function valuesOfRuns(kind, where, { total, absolute, byName = false }) {
   const facts = 'repo, run_id, started_at, date, commit, commit_seq, host, busy_us'
   const runs = `runs AS (SELECT ${facts} FROM groups WHERE kind = 'run' AND ${where})`
   if (kind === undefined) {
     return `${runs}, measured AS (SELECT ${facts}, busy_us AS amount, 1 AS seen FROM runs)`
   }
   const { table, keys, where: ofKind } = ITEMS[kind]
-  const isItem = keys.map((key) => `${key} = $key_${key}`).join(' AND ')
+  const isItem = byName ? isNamed(kind) : keys.map((key) => `${key} = $key_${key}`).join(' AND ')
   const amount = absolute
     ? 'coalesce(p.spent, 0)'
     : 'CASE WHEN r.busy_us > 0 THEN coalesce(p.spent, 0) / r.busy_us ELSE 0 END'
@@ -128,7 +164,7 @@ function valuesOfRuns(kind, where, { total, absolute }) {
 /**
  * Returns the query of an item's values by days or commits.
  * @param {Kind | undefined} kind @param {string} where
- * @param {{ by: 'day' | 'commit', total: boolean, absolute: boolean, dialect?: Dialect }} view
+ * @param {View & { by: 'day' | 'commit', dialect?: Dialect }} view
  */
 function trend(kind, where, { by, dialect = DIALECTS.duckdb, ...view }) {
   const bucket = by === 'day' ? 'date' : 'commit'
@@ -140,8 +176,7 @@ function trend(kind, where, { by, dialect = DIALECTS.duckdb, ...view }) {
 
 /**
  * Returns the query of an item's value in each run.
- * @param {Kind | undefined} kind @param {string} where
- * @param {{ by: 'day' | 'commit', total: boolean, absolute: boolean }} view
+ * @param {Kind | undefined} kind @param {string} where @param {View & { by: 'day' | 'commit' }} view
  */
 function trendRuns(kind, where, { by, ...view }) {
   const bucket = by === 'day' ? 'date' : 'commit'
@@ -178,12 +213,12 @@ function itemsOfRuns(kind, where, { least, most }) {
  * Returns the query of the items' times in each of some runs: items with a notable share of the work, and
  * those whose name is wanted. In an order, so that rows with equal differences have one too.
  * @param {Kind} kind @param {{ repo: string, run_id: string }[]} runs
- * @param {{ least: number, wanted: string[], dialect?: Dialect }} options the least sum of shares
+ * @param {{ least: number, wanted: string[] }} options the least sum of shares
  */
-function timesOf(kind, runs, { least, wanted, dialect = DIALECTS.duckdb }) {
+function timesOf(kind, runs, { least, wanted }) {
   const { table, keys, where } = ITEMS[kind]
   const list = keys.join(', ')
-  const { text } = dialect
+  const { text } = DIALECTS.duckdb
   const pairs = runs.map(({ repo, run_id }) => `(${text(repo)}, ${text(run_id)})`)
   const name = keys[keys.length - 1]
   const isWanted = wanted.length === 0 ? '' : ` OR ${name} IN (${wanted.map(text).join(', ')})`
@@ -202,7 +237,70 @@ function timesOf(kind, runs, { least, wanted, dialect = DIALECTS.duckdb }) {
   ORDER BY ${[...keys, 'repo', 'run_id'].map((key) => `p.${key}`).join(', ')}`
 }
 
+/**
+ * Returns the query of the items whose means over the runs differ most between two sides. Runs that both
+ * choose are of the head.
+ * @param {Kind} kind
+ * @param {{ where: string, last?: number }[]} sides base and head, each with the count of its newest runs
+ * @param {{ absolute: boolean, rows: number, label: boolean }} view label: only those of the key `$label`
+ */
+function differences(kind, [base, head], { absolute, rows, label }) {
+  const { table, keys, where: ofKind, hasTotal } = ITEMS[kind]
+  const list = keys.join(', ')
+  const side = (/** @type {string} */ where, /** @type {number | undefined} */ last) => {
+    const newest = `ORDER BY started_at DESC, repo, run_id LIMIT ${last}`
+    return `SELECT repo, run_id, busy_us FROM groups
+    WHERE kind = 'run' AND ${where}${last === undefined ? '' : ` ${newest}`}`
+  }
+  const measures = hasTotal ? ['self', 'total'] : ['self']
+  const columns = (/** @type {(side: string, measure: string) => string} */ column) =>
+    measures
+      .flatMap((measure) => ['base', 'head'].map((side) => column(side, measure)))
+      .join(',\n      ')
+  const amount = (/** @type {string} */ measure) =>
+    absolute
+      ? `p.${measure}_time`
+      : `CASE WHEN r.busy_us > 0 THEN p.${measure}_time / r.busy_us ELSE 0 END`
+  const total = hasTotal ? `, ${WHOLE} AS total_time` : ''
+  const difference = (/** @type {string} */ measure) => `head_${measure} - base_${measure}`
+  const all = measures.map(
+    (measure) =>
+      `base_${measure}, head_${measure}, ${difference(measure)} AS ${measure}_difference`,
+  )
+  return `WITH of_head AS (
+    ${side(head.where, head.last)}
+  ), of_base AS (
+    ${side(`${base.where} AND (repo, run_id) NOT IN (SELECT repo, run_id FROM of_head)`, base.last)}
+  ), runs AS (
+    SELECT 'base' AS side, repo, run_id, busy_us FROM of_base
+    UNION ALL SELECT 'head' AS side, repo, run_id, busy_us FROM of_head
+  ), counts AS (
+    SELECT sum(CASE WHEN side = 'base' THEN 1 ELSE 0 END) AS base_runs,
+      sum(CASE WHEN side = 'head' THEN 1 ELSE 0 END) AS head_runs
+    FROM runs
+  ), per_run AS (
+    SELECT repo, run_id, ${list}, sum(self_us) AS self_time${total}
+    FROM ${table} WHERE ${ofKind} AND (${base.where} OR ${head.where})${label ? ' AND sort = $label' : ''}
+    GROUP BY repo, run_id, ${list}
+  ), sums AS (
+    SELECT ${keys.map((key) => `p.${key} AS ${key}`).join(', ')},
+      ${columns((side, measure) => `sum(CASE WHEN r.side = '${side}' THEN ${amount(measure)} ELSE 0 END) AS ${side}_${measure}_sum`)}
+    FROM per_run p JOIN runs r ON r.repo = p.repo AND r.run_id = p.run_id
+    GROUP BY ${keys.map((key) => `p.${key}`).join(', ')}
+  ), means AS (
+    SELECT ${list},
+      ${columns((side, measure) => `${side}_${measure}_sum / nullif(${side}_runs, 0) AS ${side}_${measure}`)}
+    FROM sums CROSS JOIN counts
+  )
+  SELECT ${list}, ${all.join(', ')}
+  FROM means ORDER BY abs(${difference('self')}) DESC, ${list} LIMIT ${rows}`
+}
+
 module.exports = {
+  ROWS,
+  boundItems,
+  listedItems,
+  differences,
   summary,
   repos,
   orderedRuns,

@@ -4,6 +4,7 @@
 
 const { loadTools } = require('@org/cpu-prof/own-packages').addon
 const { WrongUsage } = require('@org/cpu-prof/own-packages').wrongUsage
+const { DIALECTS } = require('./dialects.js')
 
 /**
  * What chooses runs.
@@ -27,14 +28,17 @@ const DAY = /^\d{4}-\d\d-\d\d$/
 const MS_PER_DAY = 86_400_000
 /** Columns that are equal to a value. */
 const FACTS = /** @type {const} */ (['repo', 'branch', 'job', 'host'])
+/** The options that choose runs. */
+const CHOICES = /** @type {const} */ ([...FACTS, 'commit', 'since', 'until'])
 const SELECTORS = [...FACTS, 'commit', 'date', 'last']
 
 /**
  * Returns the condition of a choice. Days are whole, in UTC.
  * @param {Choice} choice @param {string} [side] the start of the names of its values @param {number} [now]
+ * @param {import('./dialects.js').Dialect} [dialect]
  * @returns {Scope}
  */
-function scopeOf(choice, side = '', now = Date.now()) {
+function scopeOf(choice, side = '', now = Date.now(), dialect = DIALECTS.duckdb) {
   /** @type {Record<string, string>} */
   const params = {}
   const bind = (/** @type {string} */ name, /** @type {string} */ value) => {
@@ -52,10 +56,10 @@ function scopeOf(choice, side = '', now = Date.now()) {
   }
   const [start, end] = [momentOf(since, now, false), momentOf(until, now, true)]
   if (start !== undefined) {
-    conditions.push(`started_at >= CAST(${bind('since', textOf(start))} AS TIMESTAMP)`)
+    conditions.push(`started_at >= ${dialect.moment(bind('since', textOf(start)))}`)
   }
   if (end !== undefined) {
-    conditions.push(`started_at < CAST(${bind('until', textOf(end))} AS TIMESTAMP)`)
+    conditions.push(`started_at < ${dialect.moment(bind('until', textOf(end)))}`)
   }
   const range = {
     ...(repo !== undefined && { repo }),
@@ -122,6 +126,20 @@ function wrong(text, part) {
   )
 }
 
+/**
+ * Returns both sides of a comparison, the base first, and the part of the lake that has both.
+ * @param {{ base: string, head: string, repo?: string }} options selectors
+ * @param {import('./dialects.js').Dialect} [dialect]
+ */
+function sidesOf({ base, head, repo }, dialect) {
+  const common = repo === undefined ? {} : { repo }
+  const choices = [base, head].map((text) => parseSelector(text, common))
+  const scopes = choices.map((choice, side) =>
+    scopeOf(choice, ['base_', 'head_'][side], undefined, dialect),
+  )
+  return { choices, scopes, range: unionOf(scopes[0], scopes[1]) }
+}
+
 /** Returns the part of the lake that has both. @param {Scope} a @param {Scope} b @returns {Scope['range']} */
 function unionOf({ range: a }, { range: b }) {
   return {
@@ -131,4 +149,4 @@ function unionOf({ range: a }, { range: b }) {
   }
 }
 
-module.exports = { scopeOf, parseSelector, unionOf }
+module.exports = { CHOICES, scopeOf, parseSelector, sidesOf }
