@@ -6,24 +6,20 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { after, before, test } = require('node:test')
 const { openLake } = require('../../lake/duckdb.js')
-const { openStore } = require('../../base/store.js')
 const { cli } = require('../../../../__test__/helpers/cli.js')
 const { missing } = require('../../../../__test__/helpers/engines.js')
 const { cleanEnv, temporaryDirectory, PACKAGE } = require('../../../../__test__/helpers/files.js')
+const { isClose } = require('../helpers/close.js')
 const { addGeneratedRuns } = require('../helpers/generated-runs.js')
 const { askSpark, startCluster } = require('../helpers/spark-cluster.js')
-const { VENV } = require('../../../../scripts/fleet/engines.js')
 
-// The questions of examples/lake have one answer: that of DuckDB, of a Spark cluster, of ClickHouse, and of the
-// reports of all runs.
+// The questions of examples/lake have one answer: that of DuckDB, of a Spark cluster, and of the reports of all runs.
 
 const RUNS = Number(process.env.LAKE_RUNS ?? 1000)
 /** Runs that are added after the compaction. */
 const LATE = 25
 const QUERIES = path.join(PACKAGE, 'examples', 'lake', 'queries')
 const QUESTIONS = ['functions', 'packages', 'trend', 'steps']
-/** Part of a value by which two engines may differ: they add floating-point numbers in other orders. */
-const CLOSE = 1e-9
 
 const dir = temporaryDirectory()
 const lake = path.join(dir, 'lake')
@@ -60,12 +56,6 @@ async function askDuckdb() {
   } finally {
     opened.close()
   }
-}
-
-/** @param {unknown} one @param {unknown} other */
-function isClose(one, other) {
-  const [a, b] = [Number(one), Number(other)]
-  return Math.abs(a - b) <= CLOSE * Math.max(Math.abs(a), Math.abs(b), 1)
 }
 
 /** Asserts that two engines gave the same rows in the same order. @param {Record<string, any[]>} given @param {Record<string, any[]>} wanted */
@@ -136,26 +126,4 @@ test('a Spark cluster of two workers gives the answers of DuckDB', {
   after(() => cluster.end())
   const parameters = Object.entries(asked).map(([name, value]) => `${name}=${value}`)
   assertSame(await askSpark(cluster.address, lake, [...QUESTIONS, ...parameters]), wanted)
-})
-
-test('ClickHouse gives the answers of DuckDB', { skip: missing('chdb') }, async () => {
-  const wanted = await askDuckdb()
-  // chdb takes patterns: the files that count are linked into a folder of their own.
-  const linked = path.join(dir, 'linked')
-  const tables = ['functions', 'groups']
-  const { files } = await openStore(lake).live({ tables })
-  for (const file of tables.flatMap((table) => files[table])) {
-    const link = path.join(linked, path.relative(path.join(lake, 'v1'), file))
-    fs.mkdirSync(path.dirname(link), { recursive: true })
-    fs.linkSync(file, link)
-  }
-  const patterns = tables.map((table) => [table, path.join(linked, table, '**', '*.parquet')])
-  const request = { queries: QUERIES, questions: QUESTIONS, parameters: asked }
-  const script = path.join(__dirname, '..', 'helpers', 'ask-chdb.py')
-  const answer = execFileSync(path.join(VENV, 'bin', 'python'), [script], {
-    input: JSON.stringify({ ...request, files: Object.fromEntries(patterns) }),
-    encoding: 'utf8',
-    maxBuffer: 1 << 28,
-  })
-  assertSame(JSON.parse(answer), wanted)
 })
