@@ -315,7 +315,17 @@ function withoutNull(exit) {
 }
 
 module.exports = {
-  ...{ merge, report, pageData, convert, check },
-  ...{ compare, comparePageData, findChanges },
-  ...{ runsIn, allRunsOf, selectionOf, isLabel, labelKeyOf },
+  merge,
+  report,
+  pageData,
+  convert,
+  check,
+  compare,
+  comparePageData,
+  findChanges,
+  runsIn,
+  allRunsOf,
+  selectionOf,
+  isLabel,
+  labelKeyOf,
 }

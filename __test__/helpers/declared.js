@@ -90,8 +90,10 @@ class Declared {
       return this.#textOf(type) === String(value)
     }
     const flag = {
-      ...{ string: ts.TypeFlags.String, number: ts.TypeFlags.Number },
-      ...{ undefined: ts.TypeFlags.Undefined, object: ts.TypeFlags.Null },
+      string: ts.TypeFlags.String,
+      number: ts.TypeFlags.Number,
+      undefined: ts.TypeFlags.Undefined,
+      object: ts.TypeFlags.Null,
     }[/** @type {string} */ (typeof value)]
     return flag !== undefined && (type.flags & flag) !== 0
   }

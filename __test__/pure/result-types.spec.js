@@ -20,20 +20,32 @@ const ALL = { tree: true, imports: true, projects: true, stalls: 0, top: Number.
 
 /** @param {string} name @param {string} cat @param {number} ms @param {object} data */
 const event = (name, cat, ms, data) => ({
-  ...{ name, cat, ph: 'I', s: 't', ts: START + 1000 * ms },
+  name,
+  cat,
+  ph: 'I',
+  s: 't',
+  ts: START + 1000 * ms,
   args: { data },
 })
 /** @param {number} ms @param {object} args */
 const memory = (ms, args) => ({
-  ...{ cat: 'cpu-prof', name: 'memory', ph: 'C', ts: START + ms * 1000 },
+  cat: 'cpu-prof',
+  name: 'memory',
+  ph: 'C',
+  ts: START + ms * 1000,
   args: { heapTotal: 1, external: 0, ...args },
 })
 const TIMELINE = 'disabled-by-default-devtools.timeline'
 
 /** A server that was killed in a request, with all that a recording can have beside its profile. @type {Recorded} */
 const SERVER = {
-  ...{ label: 'server.js', start: START, isKilled: true, recordingLabel: 'the label' },
-  ...{ pid: 7, ppid: 6, ancestors: [6] },
+  label: 'server.js',
+  start: START,
+  isKilled: true,
+  recordingLabel: 'the label',
+  pid: 7,
+  ppid: 6,
+  ancestors: [6],
   spans: [
     ['main server.js:1 > start node:internal/main/run:2', 100],
     [
@@ -60,7 +72,8 @@ const SERVER = {
   ],
   events: [
     event('cpu-prof: stall>500ms', 'blink.user_timing', 1, {
-      ...{ startTime: 1, detail: '{}' },
+      startTime: 1,
+      detail: '{}',
       condition: { reason: 'stall>500ms', observed: '612 ms' },
     }),
     event('thread.flush', 'x', 2, { gc: { minor: 1, major: 1, us: 5000, longestUs: 4000 } }),
@@ -98,7 +111,11 @@ function writeRun() {
   write('server', SERVER)
   write('killed', { ...SERVER, pid: 9, ppid: 7, isKilled: false, exitCode: 137, signal: 'SIGKILL' })
   write('tsc', {
-    ...{ label: 'tsc', argv: ['-b'], start: START, pid: 8, ppid: 6 },
+    label: 'tsc',
+    argv: ['-b'],
+    start: START,
+    pid: 8,
+    ppid: 6,
     spans: [
       [`main ${TSC}:1 > createSourceFile ${TSC}:3`, 30],
       [`checkSourceFileWorker ${TSC}:9 > checkCallExpression ${TSC}:11`, 60],

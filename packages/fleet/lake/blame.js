@@ -155,7 +155,8 @@ async function answer(lake, folder, { where, params }, options) {
   const drifts = result.drifts
     .filter(({ row }) => isWanted(rows[row]))
     .map(({ row, before, after }) => ({
-      ...{ name: rows[row].name, place: rows[row].place },
+      name: rows[row].name,
+      place: rows[row].place,
       relative: before > 0 ? after / before - 1 : 0,
     }))
   const unclear = result.unclear
