@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn no_rule_has_a_threshold_of_its_own() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("shared/sentence");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("analysis/sentence");
         let mut found = Vec::new();
         for file in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
             let name = file.file_name().unwrap().to_string_lossy().into_owned();
