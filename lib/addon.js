@@ -1,6 +1,6 @@
 'use strict'
 
-// Loads the native addons, once: one records, one reads recordings back and moves them to other machines.
+// Loads the native addons, once: one records, one works on recordings.
 
 // A preload needs how they are found, so it is in preload.js.
 const {

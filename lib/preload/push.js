@@ -3,8 +3,8 @@
 // Gives the recorder the library by which a process sends its own profiles.
 
 /**
- * Tells the recorder where the library is, or why there is none. The recorder says so when it needs the library.
- * Never throws.
+ * Gives the recorder the path of the library, or why there is none, which the recorder says when it needs the
+ * library. Never throws.
  * @param {import('../addon.js').Recorder} addon
  */
 function givePushLibrary(addon) {
