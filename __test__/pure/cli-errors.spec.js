@@ -69,8 +69,8 @@ for (const [what, args, module, key] of /** @type {[string, string[], string, st
   [
     'push',
     ['push', 'a.json', '--to', 'http://127.0.0.1:9'],
-    'packages/fleet/push/windows.js',
-    'Windows',
+    'packages/fleet/push/slices.js',
+    'Slices',
   ],
   ['a question to a lake', ['lake', 'top', 'lake'], 'packages/fleet/lake/duckdb.js', 'openLake'],
   ['lake sql', ['lake', 'sql', 'lake', 'SELECT 1'], 'packages/fleet/lake/duckdb.js', 'openLake'],

@@ -36,7 +36,7 @@ export interface Fleet {
     selection: JsSelection,
   ): Promise<string>
   /**
-   * Returns a reader of the windows of files and folders. `options` take precedence over the variables of the
+   * Returns a reader of the slices of files and folders. `options` take precedence over the variables of the
    * environment. The slice of the selection is of no use.
    */
   cpuProfPushReader(
@@ -45,7 +45,7 @@ export interface Fleet {
     variables: Record<string, string>,
     selection: JsSelection,
   ): External<'PushReader'>
-  /** Reads the next window. */
+  /** Reads the next slice. */
   cpuProfPushNext(reader: External<'PushReader'>): Promise<JsPushStep>
   /**
    * Opens a sender, which has a thread until it is finished or dropped. Takes `PushOptions`, which take
@@ -100,7 +100,7 @@ export interface JsSelection {
   label: string[]
 }
 
-/** The settings of a reader of windows. */
+/** The settings of a reader of slices. */
 export interface JsReaderOptions {
   /** Kind of the server. */
   kind: 'pyroscope' | 'otlp'
@@ -108,17 +108,17 @@ export interface JsReaderOptions {
   service?: string
   /** Tags beside those of the environment. */
   tags: Record<string, string>
-  /** Length of a window, milliseconds. */
-  windowMs: number
+  /** Length of a slice, milliseconds. */
+  sliceMs: number
   /** Whether the recordings grow. */
   follows: boolean
 }
 
-/** What a reader of windows has next. */
+/** What a reader of slices has next. */
 export interface JsPushStep {
-  /** Profiles of the next window. */
+  /** Profiles of the next slice. */
   payloads: JsPayload[]
-  /** Time before which there is nothing more, milliseconds; missing if the next window can be read. */
+  /** Time before which there is nothing more, milliseconds; missing if the next slice can be read. */
   waitMs?: number
   /** Whether there is nothing more. */
   isEnd: boolean

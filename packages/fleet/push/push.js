@@ -9,7 +9,7 @@ const { formatBytes, formatCount } = require('@org/cpu-prof/own-packages').units
 const { withInputs } = require('@org/cpu-prof/own-packages').input
 const { fail, failWith, printProblems, printResult, printStatus } =
   require('@org/cpu-prof/own-packages').output
-const { Windows } = require('./windows.js')
+const { Slices } = require('./slices.js')
 
 /** Time that the last profiles have to be sent, milliseconds. */
 const FINISH_MS = 150_000
@@ -43,9 +43,9 @@ async function push(inputs, options) {
   let hasFailed = false
   try {
     await withInputs(inputs, async (paths) => {
-      const window = { service, tags: tag, windowMs: every, follows: follow }
-      const windows = new Windows(paths, { kind: sender.kind, ...window }, filters)
-      await send(windows, sender, { stop: stop.signal, isLive: follow })
+      const slice = { service, tags: tag, sliceMs: every, follows: follow }
+      const slices = new Slices(paths, { kind: sender.kind, ...slice }, filters)
+      await send(slices, sender, { stop: stop.signal, isLive: follow })
     })
   } catch (error) {
     hasFailed = true
@@ -56,16 +56,16 @@ async function push(inputs, options) {
 }
 
 /**
- * Sends windows until there are no more.
- * @param {Windows} windows @param {import('../base/sender.js').Sender} sender
- * @param {{ stop: AbortSignal, isLive: boolean }} options `isLive`: the newest windows count, so that the
+ * Sends slices until there are no more.
+ * @param {Slices} slices @param {import('../base/sender.js').Sender} sender
+ * @param {{ stop: AbortSignal, isLive: boolean }} options `isLive`: the newest slices count, so that the
  *   oldest are dropped where the server is slower than the recordings
  */
-async function send(windows, sender, { stop, isLive }) {
+async function send(slices, sender, { stop, isLive }) {
   /** @type {string | undefined} */
   let told
   while (!stop.aborted) {
-    const { profiles, waitMs, isEnd, news } = await windows.next()
+    const { profiles, waitMs, isEnd, news } = await slices.next()
     printProblems({ repaired: [], ...news })
     if (isEnd) return
     for (const { meta, body } of profiles) {

@@ -19,8 +19,8 @@ pub struct PushRequest {
     pub version: String,
     /// Variables of the environment, as they were when the process started.
     pub variables: HashMap<String, String>,
-    /// Length of a window, milliseconds.
-    pub window_ms: u64,
+    /// Length of a slice, milliseconds.
+    pub slice_ms: u64,
     /// Traces of the process that grow, or have ended not long ago.
     pub files: Vec<String>,
 }

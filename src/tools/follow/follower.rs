@@ -44,7 +44,7 @@ pub enum LookTime {
     /// The time before the last event.
     Last(i64),
     /// Start and end. The start is never before that of an earlier look. Files are read up to the end.
-    Window(i64, i64),
+    Slice(i64, i64),
 }
 
 /// A look at a time of the recordings.
@@ -62,7 +62,7 @@ pub struct Look {
     pub modified: Option<SystemTime>,
     /// Time since a recording last grew.
     pub silent: Duration,
-    /// Time up to which all recordings that can grow have their samples, microseconds. Only a look for a window
+    /// Time up to which all recordings that can grow have their samples, microseconds. Only a look for a slice
     /// tells. A thread that is blocked in a call keeps its samples until the call returns.
     pub flushed_us: i64,
     /// Count of the recordings that grow, or can grow.
@@ -94,7 +94,7 @@ struct Followed {
     head: RecordingHead,
     /// Time of the last event, microseconds.
     end_us: i64,
-    /// Time up to which the file has all samples, as far as the last look for a window knows, microseconds.
+    /// Time up to which the file has all samples, as far as the last look for a slice knows, microseconds.
     flushed_us: i64,
     is_complete: bool,
     /// When the file last changed, by the clock of the file system.
@@ -111,7 +111,7 @@ impl Follower {
         let (inputs, mut failed) = find(paths);
         let until_us = match time {
             LookTime::Last(_) => i64::MAX,
-            LookTime::Window(_, to_us) => to_us,
+            LookTime::Slice(_, to_us) => to_us,
         };
         self.update(&inputs, until_us);
         let boot = self.newest_boot();
@@ -135,7 +135,7 @@ impl Follower {
         let end_us = of_clock.iter().map(|(_, one)| one.end_us).max().unwrap_or(0);
         let (from_us, to_us) = match time {
             LookTime::Last(length_us) => (end_us.saturating_sub(length_us).max(start_us), end_us),
-            LookTime::Window(from_us, to_us) => (from_us, to_us),
+            LookTime::Slice(from_us, to_us) => (from_us, to_us),
         };
         let growing = of_clock.iter().filter(|(_, one)| one.can_grow());
         let flushed_us = growing.clone().map(|(_, one)| one.flushed_us).min().unwrap_or(end_us);

@@ -264,7 +264,7 @@ proptest! {
         let mut from_us = START_US;
         while from_us < file.now_us {
             let to_us = from_us + length_us;
-            let look = follower.look(&paths, LookTime::Window(from_us, to_us), &selection());
+            let look = follower.look(&paths, LookTime::Slice(from_us, to_us), &selection());
             prop_assert_eq!(look.start_us, START_US);
             let again = read_again(&paths, &look, &kind, &selection());
             let is_empty = look.loaded.session.processes.is_empty();

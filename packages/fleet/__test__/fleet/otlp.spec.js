@@ -73,7 +73,7 @@ function writeRecordings() {
 /**
  * Sends an input, and returns what OpenTelemetry's classes find in the requests.
  * @param {import('node:test').TestContext} t @param {string} input @param {Filters} [filters]
- * @param {string} [every] length of a window
+ * @param {string} [every] length of a slice
  * @returns {Promise<RequestFacts[]>}
  */
 async function requestsOf(t, input, filters = {}, every = '1h') {
@@ -193,7 +193,7 @@ test('attributes, times and ids', { skip }, async (t) => {
   }
 })
 
-test('several windows, and a merged trace', { skip }, async (t) => {
+test('several slices, and a merged trace', { skip }, async (t) => {
   const dir = writeRecordings()
   const requests = await requestsOf(t, dir, {}, '20ms')
   assert.ok(requests.length > 2)

@@ -37,27 +37,27 @@ async function selfTimes(inputs) {
   )
 }
 
-test('Pyroscope gets windows, which together have the whole recording', async (t) => {
+test('Pyroscope gets slices, which together have the whole recording', async (t) => {
   const server = await startPushServer(t)
   const file = recording()
   const args = ['push', file, '--to', server.url, '--service', 'shop', '--tag', 'region=eu']
   const { code, stdout, stderr } = await cli(args)
   assert.equal(code, 0, stderr)
   assert.match(stdout, /^sent 3 profiles \(.*\)\n$/)
-  const windows = server.pushed
+  const slices = server.pushed
   assert.deepEqual(
-    windows.map(({ url }) => url.pathname),
+    slices.map(({ url }) => url.pathname),
     ['/ingest', '/ingest', '/ingest'],
   )
-  for (const { searchParams: query } of windows.map(({ url }) => url)) {
+  for (const { searchParams: query } of slices.map(({ url }) => url)) {
     assert.equal(query.get('format'), 'pprof')
     assert.match(query.get('name') ?? '', /^shop\{.*process=app\.js.*\}$/)
     assert.match(query.get('name') ?? '', /region=eu/)
   }
-  const froms = windows.map(({ url }) => Number(url.searchParams.get('from')))
-  const untils = windows.map(({ url }) => Number(url.searchParams.get('until')))
+  const froms = slices.map(({ url }) => Number(url.searchParams.get('from')))
+  const untils = slices.map(({ url }) => Number(url.searchParams.get('until')))
   assert.deepEqual(froms.slice(1), untils.slice(0, -1))
-  const files = pprofFiles(windows)
+  const files = pprofFiles(slices)
   assert.deepEqual(await selfTimes(files), await selfTimes([file]))
   assert.deepEqual(Object.keys(await selfTimes([files[0]])), ['early'])
   assert.deepEqual(Object.keys(await selfTimes([files[2]])), ['late'])
@@ -68,7 +68,7 @@ test('Pyroscope gets windows, which together have the whole recording', async (t
   assert.ok(processes.every(({ pid }) => pid === 0))
 })
 
-test('a merged trace is one window', async (t) => {
+test('a merged trace is one slice', async (t) => {
   const server = await startPushServer(t)
   const merged = path.join(temporaryDirectory(), 'merged.json')
   await merge([recording()], merged)

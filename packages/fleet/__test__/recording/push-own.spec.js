@@ -55,10 +55,10 @@ async function workMs(files, name = 'work') {
   return (found?.selfMs ?? 0) + (found?.waitingMs ?? 0) + (found?.blockedMs ?? 0)
 }
 
-/** Returns the starts of the windows, seconds. @param {import('../helpers/push-server.js').Pushed[]} pushed */
+/** Returns the starts of the slices, seconds. @param {import('../helpers/push-server.js').Pushed[]} pushed */
 const startsOf = (pushed) => pushed.map(({ url }) => Number(url.searchParams.get('from')))
 
-test('windows are sent while the program runs, and come once', async (t) => {
+test('slices are sent while the program runs, and come once', async (t) => {
   const server = await startPushServer(t)
   const { program, dir, output, tell } = start(t, 'begin()', {
     CPU_PROF_PUSH: server.url,
@@ -81,7 +81,7 @@ test('windows are sent while the program runs, and come once', async (t) => {
     workMs(tracesIn(dir)),
   ])
   assert.ok(recordedMs > 1000, `${recordedMs}`)
-  // At the border of a window, a time without a core can count as idle. A lost window would be a fifth.
+  // At the border of a slice, a time without a core can count as idle. A lost slice would be a fifth.
   assert.ok(Math.abs(sentMs - recordedMs) < 0.1 * recordedMs, `${sentMs} of ${recordedMs} ms`)
   program.disconnect()
   assert.deepEqual(
@@ -186,7 +186,7 @@ test('a program ends although the server does not answer', async (t) => {
   assert.deepEqual(output, { stdout: '', stderr: '' })
 })
 
-test('what the server wants to know is read when the first window is complete', async (t) => {
+test('what the server wants to know is read when the first slice is complete', async (t) => {
   const server = await startPushServer(t)
   const { program, output, tell } = start(t, 'begin()', {
     CPU_PROF_PUSH: server.url,
@@ -216,7 +216,7 @@ test('wrong settings stop the program before its first line', async (t) => {
   }
 })
 
-test('a process that ends before its first window never loads the library', async (t) => {
+test('a process that ends before its first slice never loads the library', async (t) => {
   if (process.platform !== 'linux') return t.skip('it is seen in /proc')
   const { program, output } = start(
     t,

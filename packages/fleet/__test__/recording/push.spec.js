@@ -20,7 +20,7 @@ const SERVER = `
   function work() { for (const end = Date.now() + 20; Date.now() < end; ) Math.sqrt(end) }
   setInterval(work, 25)`
 
-test('windows of a running program are sent, and the rest of a killed one', async (t) => {
+test('slices of a running program are sent, and the rest of a killed one', async (t) => {
   const server = await startPushServer(t)
   const dir = temporaryDirectory()
   const env = { ...cleanEnv(), CPU_PROF_DIR: dir }
@@ -47,7 +47,7 @@ test('windows of a running program are sent, and the rest of a killed one', asyn
   const sentMs = await work(pprofFiles(server.pushed))
   const recordedMs = await work(tracesIn(dir))
   assert.ok(recordedMs > 1000, String(recordedMs))
-  // At the border of a window, a time without a core can count as idle. A lost window would be a tenth.
+  // At the border of a slice, a time without a core can count as idle. A lost slice would be a tenth.
   assert.ok(Math.abs(sentMs - recordedMs) < 0.05 * recordedMs, `${sentMs} of ${recordedMs} ms`)
 })
 

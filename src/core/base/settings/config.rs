@@ -53,8 +53,8 @@ pub struct Config {
     pub every: Duration,
     /// The most such recordings whose files are kept.
     pub max_recordings: usize,
-    /// Length of the windows in which the process sends its profiles; none if it sends none.
-    pub push_window: Option<Duration>,
+    /// Length of the slices in which the process sends its profiles; none if it sends none.
+    pub push_slice: Option<Duration>,
 }
 
 /// Default with V8's profiler, whose rotation takes tens of microseconds.
@@ -268,7 +268,7 @@ impl Config {
             for_: find(&FOR).length(&RECORDING_LENGTHS, "30s or 500ms")?,
             every: find(&EVERY).length(&RECORDING_LENGTHS, "10m or 30s")?,
             max_recordings: find(&MAX_RECORDINGS).number((1, 1000), "recordings")? as usize,
-            push_window: push::window(&env, formats)?,
+            push_slice: push::slice(&env, formats)?,
             interval_us: find(&INTERVAL).number((1, 1_000_000), "microseconds")?,
             flush_interval: find(&FLUSH_INTERVAL)
                 .given_number((10, 60_000), "milliseconds")?

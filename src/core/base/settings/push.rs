@@ -13,16 +13,16 @@ pub const PREFIX: &str = "CPU_PROF_PUSH";
 
 /// Address of the server, which can have a password.
 pub(super) const ADDRESS: &str = "CPU_PROF_PUSH";
-/// Length of a window.
+/// Length of a slice.
 pub(super) const EVERY: &str = "CPU_PROF_PUSH_EVERY";
 
-const USUAL_WINDOW: &str = "10s";
-/// A window is complete with a write of the trace, which comes twice a second at most.
-const WINDOWS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(24 * 3600);
+const USUAL_SLICE: &str = "10s";
+/// A slice is complete with a write of the trace, which comes twice a second at most.
+const SLICES: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(24 * 3600);
 
-/// Returns the length of a window of a process that sends its profiles; none of a process that sends none. What
-/// else the variables have is read when the first window is complete.
-pub(super) fn window(
+/// Returns the length of a slice of a process that sends its profiles; none of a process that sends none. What
+/// else the variables have is read when the first slice is complete.
+pub(super) fn slice(
     env: impl Fn(&str) -> Option<OsString>,
     formats: Formats,
 ) -> Result<Option<Duration>, Error> {
@@ -37,8 +37,8 @@ pub(super) fn window(
     if !formats.trace {
         return wrong("it needs the format trace, which is written while the program runs");
     }
-    let every = GivenValue::of_variable(EVERY, &env, Some(USUAL_WINDOW));
-    every.length(&WINDOWS, "10s or 1m").map(Some)
+    let every = GivenValue::of_variable(EVERY, &env, Some(USUAL_SLICE));
+    every.length(&SLICES, "10s or 1m").map(Some)
 }
 
 #[cfg(test)]
@@ -49,7 +49,7 @@ mod tests {
 
     fn read(pairs: &[(&str, &str)], formats: Formats) -> Result<Option<Duration>, Error> {
         let find = |name: &str| pairs.iter().find(|(known, _)| *known == name);
-        window(|name| find(name).map(|(_, value)| value.into()), formats)
+        slice(|name| find(name).map(|(_, value)| value.into()), formats)
     }
 
     #[test]
@@ -57,10 +57,10 @@ mod tests {
         assert_eq!(read(&[(EVERY, "1s")], TRACE).unwrap(), None);
         assert_eq!(read(&[(ADDRESS, "")], TRACE).unwrap(), None);
         let address = (ADDRESS, "https://u:SECRET@h/");
-        let window = |pairs: &[(&str, &str)]| read(pairs, TRACE).unwrap();
-        assert_eq!(window(&[address]), Some(Duration::from_secs(10)));
-        assert_eq!(window(&[address, (EVERY, "1.5s")]), Some(Duration::from_millis(1500)));
-        assert_eq!(window(&[address, (EVERY, "1d")]), Some(Duration::from_secs(86_400)));
+        let slice = |pairs: &[(&str, &str)]| read(pairs, TRACE).unwrap();
+        assert_eq!(slice(&[address]), Some(Duration::from_secs(10)));
+        assert_eq!(slice(&[address, (EVERY, "1.5s")]), Some(Duration::from_millis(1500)));
+        assert_eq!(slice(&[address, (EVERY, "1d")]), Some(Duration::from_secs(86_400)));
         for every in ["999ms", "25h", "+10s"] {
             let line = read(&[address, (EVERY, every)], TRACE).unwrap_err().line();
             let start =

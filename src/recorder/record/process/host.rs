@@ -33,11 +33,11 @@ static PROCESS: OnceLock<HostProcess> = OnceLock::new();
 
 impl HostProcess {
     /// Returns the process. The first call starts its threads. `rotate` takes a window; it runs on
-    /// each recorded thread. With `push_window`, windows of this length are sent to a server.
+    /// each recorded thread. With `push_slice`, slices of this length are sent to a server.
     pub(crate) fn get_or_start(
         program: impl FnOnce() -> Program,
         rotate: Callback,
-        push_window: Option<Duration>,
+        push_slice: Option<Duration>,
     ) -> Result<&'static Self, Error> {
         if let Some(process) = PROCESS.get() {
             return Ok(process);
@@ -50,8 +50,8 @@ impl HostProcess {
             Error::Unavailable(format!("the writer thread could not be started: {error}"))
         })?;
         signals::watch(finish_all)?;
-        if let Some(window) = push_window {
-            push::start(window);
+        if let Some(slice) = push_slice {
+            push::start(slice);
         }
         let time_zone = FixedOffset::east_opt(system::utc_offset_s()).unwrap_or(Utc.fix());
         let process = Self { program: program(), time_zone, writer };

@@ -29,8 +29,8 @@ pub(crate) fn set_library(library: Result<PathBuf, String>) {
     *LIBRARY.lock() = library;
 }
 
-/// Starts the thread, which sends windows of this length. The program goes on if there can be no thread.
-pub(super) fn start(window: Duration) {
+/// Starts the thread, which sends slices of this length. The program goes on if there can be no thread.
+pub(super) fn start(slice: Duration) {
     static IS_STARTED: AtomicBool = AtomicBool::new(false);
     // Two threads can begin to record at once.
     if IS_STARTED.swap(true, Ordering::Relaxed) {
@@ -42,17 +42,17 @@ pub(super) fn start(window: Duration) {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .filter(|(name, _)| name.starts_with(PREFIX))
         .collect();
-    if let Err(error) = start_thread(window, variables) {
+    if let Err(error) = start_thread(slice, variables) {
         warn_once(&Error::Push(format!("a thread could not be started: {error}")));
     }
 }
 
-fn start_thread(window: Duration, variables: HashMap<String, String>) -> io::Result<()> {
+fn start_thread(slice: Duration, variables: HashMap<String, String>) -> io::Result<()> {
     system::with_signals_blocked(|| {
         thread::Builder::new().name("cpu-prof-push".into()).spawn(move || {
             // Most processes of a build end before, and never load the library.
-            thread::sleep(window);
-            if let Err(reason) = run(window, variables) {
+            thread::sleep(slice);
+            if let Err(reason) = run(slice, variables) {
                 warn_once(&Error::Push(reason));
             }
         })
@@ -61,14 +61,14 @@ fn start_thread(window: Duration, variables: HashMap<String, String>) -> io::Res
 }
 
 /// Sends until that is in vain. Returns the reason if nothing could be sent.
-fn run(window: Duration, variables: HashMap<String, String>) -> Result<(), String> {
+fn run(slice: Duration, variables: HashMap<String, String>) -> Result<(), String> {
     let library = LIBRARY.lock().clone()?;
     let function = LibraryFunction::load(&library, FUNCTION)
         .map_err(|error| format!("{error}; install @org/cpu-prof-fleet again"))?;
     let mut request = PushRequest {
         version: env!("CARGO_PKG_VERSION").into(),
         variables,
-        window_ms: window.as_millis() as u64,
+        slice_ms: slice.as_millis() as u64,
         files: Vec::new(),
     };
     loop {

@@ -96,7 +96,7 @@ pub(crate) fn start(
     let StartRequest { env, thread_id, config, has_scripts, parent, reason, waker, earlier } =
         request;
     let source = config.source.unwrap_or_else(best_source);
-    let process = HostProcess::get_or_start(program, on_window_request, config.push_window)?;
+    let process = HostProcess::get_or_start(program, on_window_request, config.push_slice)?;
     let event_loop = EventLoop::quieten(env);
     let waker = match (source, waker) {
         (Source::V8, Some(waker)) => Some(waker.again(event_loop.as_ref())?),

@@ -1,4 +1,4 @@
-//! Cuts recordings into windows of time, and encodes each process of a window for a server of profiles.
+//! Cuts recordings into slices of time, and encodes each process of a slice for a server of profiles.
 
 pub(crate) mod names;
 pub(crate) mod payload;

@@ -1,4 +1,4 @@
-//! What one process did in a window, encoded for a server.
+//! What one process did in a slice, encoded for a server.
 
 use std::io;
 
@@ -20,7 +20,7 @@ pub(crate) struct EncodedProfile {
     pub body: Vec<u8>,
 }
 
-/// Encodes the only process of a session, whose only clock has the times of the window; none without a
+/// Encodes the only process of a session, whose only clock has the times of the slice; none without a
 /// process.
 pub(super) fn encode(
     session: &Session,

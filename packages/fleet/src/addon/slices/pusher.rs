@@ -1,11 +1,11 @@
-//! Sends the recordings of the process in which they are made, window by window, while they grow.
+//! Sends the recordings of the process in which they are made, slice by slice, while they grow.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::names::ProfileNames;
-use super::reader::{PushReader, PushStep, WindowBegin, WindowOptions};
+use super::reader::{PushReader, PushStep, SliceBegin, SliceOptions};
 use cpu_prof_remote::push::environment::PushEnvironment;
 use cpu_prof_remote::push::options::PushOptions;
 use cpu_prof_remote::push::sender::Sender;
@@ -17,7 +17,7 @@ const TOLD_AGAIN: Duration = Duration::from_secs(3600);
 /// Reads and sends.
 pub(crate) struct Pusher {
     sender: Sender,
-    options: WindowOptions,
+    options: SliceOptions,
     /// Reads the recordings that are sent now.
     reader: Option<PushReader>,
     /// Recordings that have been sent to their ends.
@@ -48,24 +48,24 @@ impl Pusher {
     /// user, and has no secret.
     pub(crate) fn open(
         environment: PushEnvironment,
-        window: Duration,
+        slice: Duration,
     ) -> Result<Option<Self>, String> {
         let mut options = PushOptions::default();
         environment.complete(&mut options);
         let PushEnvironment { url, service, tags, .. } = environment;
         let Some(url) = url else { return Ok(None) };
         let sender = Sender::open(&url, &options)?;
-        let options = WindowOptions {
+        let options = SliceOptions {
             kind: sender.kind(),
             names: ProfileNames { service, tags }.with_host(),
-            window_ms: window.as_millis() as i64,
-            begin: WindowBegin::Start,
+            slice_ms: slice.as_millis() as i64,
+            begin: SliceBegin::Start,
         };
         let losses = Losses::default();
         Ok(Some(Self { sender, options, reader: None, done: HashSet::new(), losses }))
     }
 
-    /// Sends the windows that are complete. `files` are the recordings of the process, those that have ended
+    /// Sends the slices that are complete. `files` are the recordings of the process, those that have ended
     /// before now not all among them.
     pub(crate) fn step(&mut self, files: Vec<PathBuf>) -> PusherStep {
         self.done.retain(|path| files.contains(path));
@@ -78,12 +78,12 @@ impl Pusher {
         PusherStep { wait, message }
     }
 
-    /// Sends the windows of files. Returns the time to the next.
+    /// Sends the slices of files. Returns the time to the next.
     fn send(&mut self, files: Vec<PathBuf>) -> Duration {
-        let window = Duration::from_millis(self.options.window_ms.max(1) as u64);
+        let slice = Duration::from_millis(self.options.slice_ms.max(1) as u64);
         if files.is_empty() {
             self.reader = None;
-            return window;
+            return slice;
         }
         let options = &self.options;
         let reader = self.reader.get_or_insert_with(|| {
@@ -92,9 +92,9 @@ impl Pusher {
         reader.follow(files.clone());
         loop {
             match reader.next() {
-                Ok(PushStep::Window(profiles)) => {
+                Ok(PushStep::Slice(profiles)) => {
                     for profile in profiles {
-                        // The newest windows count.
+                        // The newest slices count.
                         self.sender.offer(&profile.meta, profile.body, false);
                     }
                 }
@@ -102,10 +102,10 @@ impl Pusher {
                 Ok(PushStep::End) => {
                     self.done.extend(files);
                     self.reader = None;
-                    return window;
+                    return slice;
                 }
-                // What cannot be encoded is left out, and the next window goes on.
-                Err(_) => return window,
+                // What cannot be encoded is left out, and the next slice goes on.
+                Err(_) => return slice,
             }
         }
     }

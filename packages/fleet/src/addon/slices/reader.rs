@@ -1,4 +1,4 @@
-//! Reads recordings window by window, also while they grow.
+//! Reads recordings slice by slice, also while they grow.
 
 use std::collections::VecDeque;
 use std::io;
@@ -17,10 +17,10 @@ use cpu_prof_tools::read::load::Loaded;
 use cpu_prof_tools::read::load_error::LoadError;
 use cpu_prof_tools::read::selection::Selection;
 
-/// Time that a recording has to write its last samples after the end of a window, microseconds.
+/// Time that a recording has to write its last samples after the end of a slice, microseconds.
 const SETTLE_US: i64 = 2_000_000;
 
-/// Time for which a window waits for a thread that is blocked in a call, and so keeps its samples,
+/// Time for which a slice waits for a thread that is blocked in a call, and so keeps its samples,
 /// microseconds.
 const MOST_BLOCKED_US: i64 = 60_000_000;
 
@@ -28,22 +28,22 @@ const MOST_BLOCKED_US: i64 = 60_000_000;
 const LEAST_WAIT_MS: i64 = 100;
 
 /// A look at this only tells which recordings there are.
-const NO_TIME: LookTime = LookTime::Window(i64::MAX, i64::MAX);
+const NO_TIME: LookTime = LookTime::Slice(i64::MAX, i64::MAX);
 
 /// What is wanted of a reader.
 #[derive(Debug, Clone)]
-pub(crate) struct WindowOptions {
+pub(crate) struct SliceOptions {
     /// Kind of the server.
     pub kind: ServerKind,
     pub names: ProfileNames,
-    /// Length of a window, milliseconds.
-    pub window_ms: i64,
-    pub begin: WindowBegin,
+    /// Length of a slice, milliseconds.
+    pub slice_ms: i64,
+    pub begin: SliceBegin,
 }
 
-/// Where the first window begins, and whether there is more to come.
+/// Where the first slice begins, and whether there is more to come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WindowBegin {
+pub(crate) enum SliceBegin {
     /// With the recordings, which have ended.
     Ended,
     /// With the recordings, which are followed until all have ended.
@@ -55,17 +55,17 @@ pub(crate) enum WindowBegin {
 /// What comes next.
 #[derive(Debug)]
 pub(crate) enum PushStep {
-    /// The processes of a window. The list can be empty.
-    Window(Vec<EncodedProfile>),
+    /// The processes of a slice. The list can be empty.
+    Slice(Vec<EncodedProfile>),
     /// Nothing before this time has passed, milliseconds.
     Wait(i64),
     /// Nothing more.
     End,
 }
 
-/// Why a window was not read.
+/// Why a slice was not read.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum WindowError {
+pub(crate) enum SliceError {
     /// A file has nothing to show.
     #[error(transparent)]
     Load(#[from] LoadError),
@@ -74,16 +74,16 @@ pub(crate) enum WindowError {
     Encode(#[source] io::Error),
 }
 
-/// Reads windows.
+/// Reads slices.
 pub(crate) struct PushReader {
-    options: WindowOptions,
+    options: SliceOptions,
     selection: Selection,
     follower: Follower,
-    /// Files and folders that are read window by window.
+    /// Files and folders that are read slice by slice.
     paths: Vec<PathBuf>,
     /// Files without a time line of ours, each of which is read as a whole.
     wholes: VecDeque<PathBuf>,
-    /// Start of the next window, microseconds.
+    /// Start of the next slice, microseconds.
     at_us: Option<i64>,
     /// Whether the program had not started when the following began: its first samples count too.
     has_waited: bool,
@@ -124,14 +124,14 @@ impl<T: PartialEq + Clone> News<T> {
 
 impl PushReader {
     /// Returns a reader of files and folders. Reads the starts of the files.
-    pub(crate) fn new(inputs: Vec<PathBuf>, options: WindowOptions, selection: Selection) -> Self {
+    pub(crate) fn new(inputs: Vec<PathBuf>, options: SliceOptions, selection: Selection) -> Self {
         let mut reader = Self {
             selection,
             follower: Follower::default(),
             paths: Vec::new(),
             wholes: VecDeque::new(),
             at_us: None,
-            has_waited: options.begin == WindowBegin::Start,
+            has_waited: options.begin == SliceBegin::Start,
             options,
             notes: News::default(),
             failed: News::default(),
@@ -153,16 +153,16 @@ impl PushReader {
     }
 
     /// Reads on until there is something to send.
-    pub(crate) fn next(&mut self) -> Result<PushStep, WindowError> {
+    pub(crate) fn next(&mut self) -> Result<PushStep, SliceError> {
         if let Some(path) = self.wholes.pop_front() {
-            return self.whole(path).map(PushStep::Window);
+            return self.whole(path).map(PushStep::Slice);
         }
         if self.paths.is_empty() {
             return Ok(PushStep::End);
         }
         loop {
-            let step = self.window()?;
-            let is_empty = matches!(&step, PushStep::Window(payloads) if payloads.is_empty());
+            let step = self.slice()?;
+            let is_empty = matches!(&step, PushStep::Slice(payloads) if payloads.is_empty());
             if !is_empty || self.follows() {
                 return Ok(step);
             }
@@ -175,7 +175,7 @@ impl PushReader {
     }
 
     fn follows(&self) -> bool {
-        self.options.begin != WindowBegin::Ended
+        self.options.begin != SliceBegin::Ended
     }
 
     /// Returns the remarks that are new.
@@ -188,8 +188,8 @@ impl PushReader {
         mem::take(&mut self.failed.new)
     }
 
-    /// Reads a file as one window: from its start to its end.
-    fn whole(&mut self, path: PathBuf) -> Result<Vec<EncodedProfile>, WindowError> {
+    /// Reads a file as one slice: from its start to its end.
+    fn whole(&mut self, path: PathBuf) -> Result<Vec<EncodedProfile>, SliceError> {
         let loaded = self.selection.load(&[path], ReadScope::LINES)?;
         let modified = loaded.modified;
         let ends = loaded.session.processes.iter().map(Process::end_us);
@@ -197,70 +197,69 @@ impl PushReader {
         self.payloads(loaded, None, guessed_zero_us(modified, end_us))
     }
 
-    /// Reads the next window.
-    fn window(&mut self) -> Result<PushStep, WindowError> {
+    /// Reads the next slice.
+    fn slice(&mut self) -> Result<PushStep, SliceError> {
         let Some(from_us) = self.at_us else {
             let look = self.look(NO_TIME);
             if look.end_us > look.start_us {
                 let is_late = self.follows() && !self.has_waited;
                 self.at_us = Some(if is_late { look.end_us } else { look.start_us });
-                return Ok(PushStep::Window(Vec::new()));
+                return Ok(PushStep::Slice(Vec::new()));
             }
             // A program that starts has not written its first samples.
             let can_come = self.follows() && (look.growing > 0 || look.recordings == 0);
             self.has_waited = true;
-            let wait =
-                PushStep::Wait(self.options.window_ms.clamp(LEAST_WAIT_MS, SETTLE_US / 1000));
+            let wait = PushStep::Wait(self.options.slice_ms.clamp(LEAST_WAIT_MS, SETTLE_US / 1000));
             return Ok(if can_come { wait } else { PushStep::End });
         };
-        let to_us = from_us.saturating_add(self.options.window_ms.saturating_mul(1000));
-        let look = self.look(LookTime::Window(from_us, to_us));
+        let to_us = from_us.saturating_add(self.options.slice_ms.saturating_mul(1000));
+        let look = self.look(LookTime::Slice(from_us, to_us));
         let is_growing = self.follows() && look.growing > 0;
         let flushed_us = look.flushed_us.max(look.end_us.saturating_sub(MOST_BLOCKED_US));
         let left_us = to_us.saturating_add(SETTLE_US).saturating_sub(flushed_us);
         if is_growing && left_us > 0 {
             return Ok(PushStep::Wait(
-                (left_us / 1000).min(self.options.window_ms).max(LEAST_WAIT_MS),
+                (left_us / 1000).min(self.options.slice_ms).max(LEAST_WAIT_MS),
             ));
         }
         if look.end_us <= from_us {
             return Ok(PushStep::End);
         }
         self.at_us = Some(to_us);
-        let window_us = (from_us, to_us.min(look.end_us));
+        let slice_us = (from_us, to_us.min(look.end_us));
         let guess_us = guessed_zero_us(look.modified, look.end_us);
-        self.payloads(look.loaded, Some(window_us), guess_us).map(PushStep::Window)
+        self.payloads(look.loaded, Some(slice_us), guess_us).map(PushStep::Slice)
     }
 
     fn look(&mut self, time: LookTime) -> Look {
         self.follower.look(&self.paths, time, &self.selection)
     }
 
-    /// Encodes each process. `window_us` is none for all of the time. `guess_us` is the wall time of microsecond
+    /// Encodes each process. `slice_us` is none for all of the time. `guess_us` is the wall time of microsecond
     /// 0, where no file tells that.
     fn payloads(
         &mut self,
         mut loaded: Loaded,
-        window_us: Option<(i64, i64)>,
+        slice_us: Option<(i64, i64)>,
         guess_us: i64,
-    ) -> Result<Vec<EncodedProfile>, WindowError> {
+    ) -> Result<Vec<EncodedProfile>, SliceError> {
         self.notes.add(mem::take(&mut loaded.notes));
         self.failed.add(mem::take(&mut loaded.failed));
-        let WindowOptions { kind, names, .. } = &self.options;
+        let SliceOptions { kind, names, .. } = &self.options;
         let Session { frames, labels, processes, clocks, .. } = loaded.session;
         let mut session = Session { frames, labels, ..Session::default() };
         let mut payloads = Vec::new();
         for mut process in processes {
-            let (start_us, end_us) = window_us.unwrap_or((process.start_us(), process.end_us()));
+            let (start_us, end_us) = slice_us.unwrap_or((process.start_us(), process.end_us()));
             let of_clock = clocks.get(process.clock).and_then(|clock| clock.wall_zero_us);
             let wall_zero_us = process.wall_zero_us.or(of_clock);
             let wall_zero_us = wall_zero_us.unwrap_or(guess_us);
-            // The profile is one of the window alone.
+            // The profile is one of the slice alone.
             let wall_zero = Some(wall_zero_us);
             session.clocks = vec![Clock { boot: None, start_us, end_us, wall_zero_us: wall_zero }];
             process.clock = 0;
             session.processes = vec![process];
-            payloads.extend(encode(&session, *kind, names).map_err(WindowError::Encode)?);
+            payloads.extend(encode(&session, *kind, names).map_err(SliceError::Encode)?);
         }
         Ok(payloads)
     }

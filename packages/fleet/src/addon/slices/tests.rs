@@ -6,7 +6,7 @@ use flate2::read::GzDecoder;
 
 use super::names::ProfileNames;
 use super::payload::EncodedProfile;
-use super::reader::{PushReader, PushStep, WindowBegin, WindowOptions};
+use super::reader::{PushReader, PushStep, SliceBegin, SliceOptions};
 use cpu_prof_core::profile::read_scope::ReadScope;
 use cpu_prof_core::testing::traces::{MAIN, MERGED, WORKER};
 use cpu_prof_remote::push::options::ServerKind;
@@ -14,23 +14,23 @@ use cpu_prof_session::formats::pprof::read::read_bytes;
 use cpu_prof_tools::read::filter::{Filter, StackFilter};
 use cpu_prof_tools::read::selection::Selection;
 
-fn options(window_ms: i64, follows: bool) -> WindowOptions {
-    let begin = if follows { WindowBegin::Now } else { WindowBegin::Ended };
-    WindowOptions { kind: ServerKind::Pyroscope, names: ProfileNames::default(), window_ms, begin }
+fn options(slice_ms: i64, follows: bool) -> SliceOptions {
+    let begin = if follows { SliceBegin::Now } else { SliceBegin::Ended };
+    SliceOptions { kind: ServerKind::Pyroscope, names: ProfileNames::default(), slice_ms, begin }
 }
 
-fn reader(inputs: &[PathBuf], options: WindowOptions) -> PushReader {
+fn reader(inputs: &[PathBuf], options: SliceOptions) -> PushReader {
     PushReader::new(inputs.to_vec(), options, Selection::default())
 }
 
-/// Reads all windows.
-fn windows(mut reader: PushReader) -> Vec<Vec<EncodedProfile>> {
-    let mut windows = Vec::new();
+/// Reads all slices.
+fn slices(mut reader: PushReader) -> Vec<Vec<EncodedProfile>> {
+    let mut slices = Vec::new();
     loop {
         match reader.next().unwrap() {
-            PushStep::Window(payloads) => windows.push(payloads),
+            PushStep::Slice(payloads) => slices.push(payloads),
             PushStep::Wait(ms) => panic!("a file that is complete gives a wait of {ms} ms"),
-            PushStep::End => return windows,
+            PushStep::End => return slices,
         }
     }
 }
@@ -39,7 +39,7 @@ fn windows(mut reader: PushReader) -> Vec<Vec<EncodedProfile>> {
 fn time_us(payload: &EncodedProfile) -> u64 {
     let mut bytes = Vec::new();
     GzDecoder::new(&payload.body[..]).read_to_end(&mut bytes).unwrap();
-    let contents = read_bytes(&bytes, "window", ReadScope::LINES).unwrap();
+    let contents = read_bytes(&bytes, "slice", ReadScope::LINES).unwrap();
     let threads = contents.processes.iter().flat_map(|process| &process.threads);
     let profiles = threads.flat_map(|thread| &thread.profiles);
     profiles.flat_map(|profile| profile.all_times()).map(|times| times.self_us).sum()
@@ -57,18 +57,18 @@ fn recordings(dir: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn windows_have_all_of_the_time_once() {
+fn slices_have_all_of_the_time_once() {
     let dir = tempfile::tempdir().unwrap();
     let inputs = recordings(dir.path());
-    let whole = windows(reader(&inputs, options(3_600_000, false)));
+    let whole = slices(reader(&inputs, options(3_600_000, false)));
     assert_eq!(whole.len(), 1);
     let [all] = &whole[0][..] else { panic!("two threads of one process are one profile") };
     let (from_ms, until_ms) = (all.meta.from_ms, all.meta.until_ms);
     assert!(from_ms > 1e12 && until_ms > from_ms, "{:?}", all.meta);
-    for window_ms in [1, 2, 7] {
-        let parts = windows(reader(&inputs, options(window_ms, false)));
+    for slice_ms in [1, 2, 7] {
+        let parts = slices(reader(&inputs, options(slice_ms, false)));
         let parts: Vec<&EncodedProfile> = parts.iter().flatten().collect();
-        assert!(parts.len() > 1, "{window_ms}");
+        assert!(parts.len() > 1, "{slice_ms}");
         assert_eq!(parts.iter().map(|part| time_us(part)).sum::<u64>(), time_us(all));
         assert!(parts.iter().all(|part| part.meta.name == all.meta.name));
         for pair in parts.windows(2) {
@@ -77,18 +77,18 @@ fn windows_have_all_of_the_time_once() {
         assert!(parts[0].meta.from_ms - from_ms <= 1.0);
     }
     // A folder is read as its files.
-    let folder = windows(reader(&[dir.path().to_owned()], options(3_600_000, false)));
+    let folder = slices(reader(&[dir.path().to_owned()], options(3_600_000, false)));
     assert_eq!(time_us(&folder[0][0]), time_us(all));
 }
 
 #[test]
-fn a_merged_trace_is_one_window() {
+fn a_merged_trace_is_one_slice() {
     let dir = tempfile::tempdir().unwrap();
     let merged = dir.path().join("merged.json");
     fs::write(&merged, MERGED).unwrap();
-    let windows = windows(reader(&[merged], options(1, false)));
-    assert_eq!(windows.len(), 1);
-    assert!(!windows[0].is_empty());
+    let slices = slices(reader(&[merged], options(1, false)));
+    assert_eq!(slices.len(), 1);
+    assert!(!slices[0].is_empty());
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn filters_choose_what_is_sent() {
     let stacks = StackFilter::new(&[], &[], &[]);
     let filter = Filter::new(&[], &["no such thread".to_owned()], stacks);
     let selection = Selection { filter, ..Selection::default() };
-    assert!(windows(PushReader::new(inputs, options(1000, false), selection)).is_empty());
+    assert!(slices(PushReader::new(inputs, options(1000, false), selection)).is_empty());
 }
 
 #[test]
@@ -124,17 +124,17 @@ fn growing() -> (String, String) {
 }
 
 #[test]
-fn a_follower_of_short_windows_waits_too() {
+fn a_follower_of_short_slices_waits_too() {
     let dir = tempfile::tempdir().unwrap();
     let mut follower = reader(&[dir.path().to_owned()], options(1, true));
     assert!(matches!(follower.next().unwrap(), PushStep::Wait(100)));
     fs::write(dir.path().join("a.trace.json"), growing().1).unwrap();
-    assert!(matches!(follower.next().unwrap(), PushStep::Window(list) if list.is_empty()));
+    assert!(matches!(follower.next().unwrap(), PushStep::Slice(list) if list.is_empty()));
     assert!(matches!(follower.next().unwrap(), PushStep::Wait(100)));
 }
 
 #[test]
-fn a_follower_waits_for_the_end_of_a_window() {
+fn a_follower_waits_for_the_end_of_a_slice() {
     let dir = tempfile::tempdir().unwrap();
     let folder = [dir.path().to_owned()];
     let mut follower = reader(&folder, options(10_000, true));
@@ -142,14 +142,14 @@ fn a_follower_waits_for_the_end_of_a_window() {
     assert!(matches!(follower.next().unwrap(), PushStep::Wait(_)));
     let (whole, growing) = growing();
     fs::write(dir.path().join("a.trace.json"), growing).unwrap();
-    assert!(matches!(follower.next().unwrap(), PushStep::Window(list) if list.is_empty()));
-    let PushStep::Wait(ms) = follower.next().unwrap() else { panic!("the window is not over") };
+    assert!(matches!(follower.next().unwrap(), PushStep::Slice(list) if list.is_empty()));
+    let PushStep::Wait(ms) = follower.next().unwrap() else { panic!("the slice is not over") };
     assert!((1000..=10_000).contains(&ms), "{ms}");
-    // The process has ended: the rest is a window, from the start of the program.
+    // The process has ended: the rest is a slice, from the start of the program.
     fs::write(dir.path().join("a.trace.json"), whole).unwrap();
-    let rest = windows(follower);
-    let whole = windows(reader(&folder, options(3_600_000, false)));
-    let sum = |windows: &[Vec<EncodedProfile>]| windows.iter().flatten().map(time_us).sum::<u64>();
+    let rest = slices(follower);
+    let whole = slices(reader(&folder, options(3_600_000, false)));
+    let sum = |slices: &[Vec<EncodedProfile>]| slices.iter().flatten().map(time_us).sum::<u64>();
     assert_eq!(sum(&rest), sum(&whole));
 }
 
@@ -158,6 +158,6 @@ fn a_follower_that_comes_late_sends_nothing_of_the_past() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("a.trace.json"), MAIN).unwrap();
     let mut follower = reader(&[dir.path().to_owned()], options(10_000, true));
-    assert!(matches!(follower.next().unwrap(), PushStep::Window(list) if list.is_empty()));
+    assert!(matches!(follower.next().unwrap(), PushStep::Slice(list) if list.is_empty()));
     assert!(matches!(follower.next().unwrap(), PushStep::End));
 }

@@ -36,9 +36,10 @@ impl PushFailure {
             Self::LongLabels => {
                 format!("a profile has too many labels to be sent to {host}; give it fewer")
             }
-            Self::Large => {
-                format!("a profile was too large to be kept for {host}; send shorter windows")
-            }
+            Self::Large => format!(
+                "a profile was too large to be kept for {host}; send shorter slices \
+                 (CPU_PROF_PUSH_EVERY, --every)"
+            ),
             Self::NoRoom => format!(
                 "{host} takes profiles more slowly than they come, so the oldest were dropped; \
                  check the network and the load of the server"
@@ -76,7 +77,10 @@ fn advice(status: u16) -> &'static str {
         401 | 403 => "check the name, the password or the token, and what they permit",
         404 | 405 => "no receiver of profiles has this path: check the address",
         408 | 504 => "it or a proxy waited too long: check the load of the server",
-        413 => "the profile is too large: send shorter windows, or raise the server's limit",
+        413 => {
+            "the profile is too large: send shorter slices (CPU_PROF_PUSH_EVERY, --every), or raise \
+             the server's limit"
+        }
         415 => "it does not take this format: check that the address is of this kind of server",
         429 => "it has too many requests: send less, or raise the server's limits",
         500.. => "the server has a problem: see its log",

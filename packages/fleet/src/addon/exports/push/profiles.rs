@@ -11,7 +11,7 @@ use napi_derive::napi;
 
 use crate::slices::names::ProfileNames;
 use crate::slices::payload::EncodedProfile;
-use crate::slices::reader::{PushReader, PushStep, WindowBegin, WindowOptions};
+use crate::slices::reader::{PushReader, PushStep, SliceBegin, SliceOptions};
 use cpu_prof_core::files::input::Failed;
 use cpu_prof_remote::push::environment::PushEnvironment;
 use cpu_prof_remote::push::options::ServerKind;
@@ -58,12 +58,12 @@ pub(crate) struct JsPayload {
     pub body: Buffer,
 }
 
-/// What a reader of windows has next.
+/// What a reader of slices has next.
 #[napi(object)]
 pub(crate) struct JsPushStep {
-    /// Profiles of the next window.
+    /// Profiles of the next slice.
     pub payloads: Vec<JsPayload>,
-    /// Time before which there is nothing more, milliseconds; missing if the next window can be read.
+    /// Time before which there is nothing more, milliseconds; missing if the next slice can be read.
     pub wait_ms: Option<f64>,
     /// Whether there is nothing more.
     pub is_end: bool,
@@ -95,7 +95,7 @@ pub(crate) struct ReadStep {
     news: JsPushNews,
 }
 
-/// The reading of a window on a thread of libuv's pool.
+/// The reading of a slice on a thread of libuv's pool.
 pub(crate) struct PushWork(Arc<Mutex<PushReader>>);
 
 impl Task for PushWork {
@@ -120,7 +120,7 @@ impl Task for PushWork {
 
     fn resolve(&mut self, _env: Env, ReadStep { step, news }: ReadStep) -> Result<JsPushStep> {
         let (payloads, wait_ms, is_end) = match step {
-            PushStep::Window(payloads) => (payloads, None, false),
+            PushStep::Slice(payloads) => (payloads, None, false),
             PushStep::Wait(ms) => (Vec::new(), Some(ms as f64), false),
             PushStep::End => (Vec::new(), None, true),
         };
@@ -133,7 +133,7 @@ impl Task for PushWork {
     }
 }
 
-/// The settings of a reader of windows.
+/// The settings of a reader of slices.
 #[napi(object)]
 pub(crate) struct JsReaderOptions {
     /// Kind of the server.
@@ -143,13 +143,13 @@ pub(crate) struct JsReaderOptions {
     pub service: Option<String>,
     /// Tags beside those of the environment.
     pub tags: HashMap<String, String>,
-    /// Length of a window, milliseconds.
-    pub window_ms: i64,
+    /// Length of a slice, milliseconds.
+    pub slice_ms: i64,
     /// Whether the recordings grow.
     pub follows: bool,
 }
 
-/// Returns a reader of the windows of files and folders. `options` take precedence over the variables of the
+/// Returns a reader of the slices of files and folders. `options` take precedence over the variables of the
 /// environment. The slice of the selection is of no use.
 #[napi(js_name = "cpuProfPushReader", catch_unwind)]
 pub(crate) fn push_reader(
@@ -163,18 +163,18 @@ pub(crate) fn push_reader(
     let environment = PushEnvironment::read(|name| variables.get(name).cloned());
     let PushEnvironment { service, mut tags, .. } = environment.map_err(error_for_user)?;
     tags.extend(options.tags);
-    let options = WindowOptions {
+    let options = SliceOptions {
         kind,
         names: ProfileNames { service: options.service.or(service), tags }.with_host(),
-        window_ms: options.window_ms,
-        begin: if options.follows { WindowBegin::Now } else { WindowBegin::Ended },
+        slice_ms: options.slice_ms,
+        begin: if options.follows { SliceBegin::Now } else { SliceBegin::Ended },
     };
     let inputs: Vec<PathBuf> = inputs.into_iter().map(PathBuf::from).collect();
     let reader = PushReader::new(inputs, options, Selection::from(selection));
     Ok(External::new(Arc::new(Mutex::new(reader))))
 }
 
-/// Reads the next window.
+/// Reads the next slice.
 #[napi(js_name = "cpuProfPushNext", catch_unwind)]
 pub(crate) fn push_next(reader: &External<Arc<Mutex<PushReader>>>) -> AsyncTask<PushWork> {
     AsyncTask::new(PushWork(Arc::clone(reader)))

@@ -16,7 +16,7 @@ use cpu_prof_remote::push::environment::PushEnvironment;
 /// What sends the recordings of this process, since the first call.
 static PUSHER: Mutex<Option<Pusher>> = Mutex::new(None);
 
-/// Sends the windows that are complete. Takes a `PushRequest` as JSON. Returns the time to the next call,
+/// Sends the slices that are complete. Takes a `PushRequest` as JSON. Returns the time to the next call,
 /// milliseconds, or -1 if another call is in vain; the reason is on stderr by then.
 ///
 /// # Safety
@@ -41,7 +41,7 @@ fn step(request: &[u8]) -> Result<Duration, String> {
     let request: PushRequest = serde_json::from_slice(request).map_err(|_| {
         "the addons are of different versions; install the package again".to_owned()
     })?;
-    let PushRequest { version, variables, window_ms, files } = request;
+    let PushRequest { version, variables, slice_ms, files } = request;
     if version != env!("CARGO_PKG_VERSION") {
         return Err(format!(
             "the addon that records is {version}, and the other {}; install the package again",
@@ -53,7 +53,7 @@ fn step(request: &[u8]) -> Result<Duration, String> {
         Some(pusher) => pusher,
         none => {
             let environment = PushEnvironment::read(|name| variables.get(name).cloned())?;
-            let opened = Pusher::open(environment, Duration::from_millis(window_ms))?;
+            let opened = Pusher::open(environment, Duration::from_millis(slice_ms))?;
             none.insert(opened.ok_or("no server is named; set CPU_PROF_PUSH")?)
         }
     };

@@ -1,6 +1,6 @@
 'use strict'
 
-// The profiles of recordings, one window of time after the other.
+// The profiles of recordings, one slice of time after the other.
 
 const { loadFleet } = require('../addon.js')
 const { callAddon } = require('@org/cpu-prof/own-packages').jsonResult
@@ -14,21 +14,21 @@ const { serverVariables } = require('../base/sender.js')
  * @property {Buffer} body
  *
  * @typedef {object} Step
- * @property {Profile[]} profiles of the next window
- * @property {number} [waitMs] until the next window is there
+ * @property {Profile[]} profiles of the next slice
+ * @property {number} [waitMs] until the next slice is there
  * @property {boolean} isEnd
  * @property {{ notes: string[], failed: { file: string, reason: string }[] }} news
  *
- * @typedef {object} WindowOptions
+ * @typedef {object} SliceOptions
  * @property {'pyroscope' | 'otlp'} kind of the server
  * @property {string} [service] name; default: that of the environment, or of the process
  * @property {Record<string, string>} tags beside those of the environment
- * @property {number} windowMs
+ * @property {number} sliceMs
  * @property {boolean} follows
  */
 
-class Windows {
-  /** @param {string[]} inputs @param {WindowOptions} options @param {import('@org/cpu-prof').Selection} filters */
+class Slices {
+  /** @param {string[]} inputs @param {SliceOptions} options @param {import('@org/cpu-prof').Selection} filters */
   constructor(inputs, options, filters) {
     this.addon = loadFleet()
     const variables = serverVariables(process.env)
@@ -44,4 +44,4 @@ class Windows {
   }
 }
 
-module.exports = { Windows }
+module.exports = { Slices }
