@@ -63,7 +63,7 @@ const messages = {
 
   // packages/fleet/base/
   noLake: 'no lake is named',
-  commitUnknown: 'the commit is not known: trend --by commit and blame need it (--commit)',
+  commitUnknown: 'the commit is not known, so trend and blame cannot name it (--commit)',
 
   // cli/compare/compare.js and packages/fleet/lake/compare.js
   slower: 'slower than allowed',

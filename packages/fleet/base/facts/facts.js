@@ -120,7 +120,7 @@ function rootOf({ recordedIn, isHere, folder }, git, ci) {
 function notesOnCommit({ commit }, git, knownMs) {
   const problem = git.problem === undefined ? [] : [git.problem]
   if (commit === undefined) {
-    return [...problem, 'the commit is not known: trend --by commit and blame need it (--commit)']
+    return [...problem, 'the commit is not known, so trend and blame cannot name it (--commit)']
   }
   const short = commit.slice(0, SHORT)
   const hasMoved = git.movedMs !== undefined && git.movedMs > knownMs + TOLERANCE_MS
