@@ -16,6 +16,8 @@ const read = (/** @type {string} */ file) => fs.readFileSync(path.join(PACKAGE, 
 test('each part that can be left out is one of .ci/run', () => {
   const parts = [...read('.ci/run').matchAll(/^part '([^']+)'/gm)].map(([, part]) => part)
   assert.deepEqual(Object.keys(PARTS).sort(), parts.sort())
+  const taking = [...read('.ci/run').matchAll(/\[([a-z0-9:-]+)\]=\d+/g)].map(([, part]) => part)
+  assert.deepEqual(taking.sort(), parts, 'the time of each part is known')
 })
 
 test('the folders of code of a system are there', () => {
