@@ -8,6 +8,7 @@ const path = require('node:path')
 const zlib = require('node:zlib')
 const { cli } = require('./cli.js')
 const { temporaryDirectory } = require('./files.js')
+const { CONVERTED } = require('./formats.js')
 
 /** Each secret of a program has it, and nothing else. */
 const SECRET = 'hunter2'
@@ -46,10 +47,7 @@ async function assertToolsClean(dir) {
     ['merge', dir, '-o', 'merged.json'],
     ['report', 'merged.json', '--json'],
     ['merge', 'merged.json', '-o', 'again.json.gz'],
-    ['convert', 'merged.json', '-o', 'out.pb.gz'],
-    ['convert', 'merged.json', '-o', 'out.speedscope.json'],
-    ['convert', 'merged.json', '-o', 'out.collapsed.txt'],
-    ['convert', dir, '-o', 'out.cpuprofile'],
+    ...CONVERTED.map((ending) => ['convert', 'merged.json', '-o', `out${ending}`]),
     ['compare', dir, 'merged.json'],
     ['check', dir, 'merged.json'],
     ['lake', 'add', dir, '--to', 'lake'],
@@ -59,8 +57,12 @@ async function assertToolsClean(dir) {
     assertClean(args.join(' '), stdout + stderr)
   }
   const made = filesIn(cwd)
-  for (const file of ['page.html', 'merged.json', 'again.json.gz', 'out.pb.gz']) {
+  for (const file of ['page.html', 'merged.json', 'again.json.gz']) {
     assert.ok(made.includes(path.join(cwd, file)), `${file} was written`)
+  }
+  for (const ending of CONVERTED) {
+    const isOf = (/** @type {string} */ file) => file.startsWith('out') && file.endsWith(ending)
+    assert.ok(made.map((file) => path.basename(file)).some(isOf), `${ending} was written`)
   }
   for (const file of made) assertClean(file, textOf(file))
 }

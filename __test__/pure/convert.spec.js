@@ -193,7 +193,7 @@ test('convert replaces an existing output and leaves nothing on failure', async 
     [trace, at('x.html'), /x\.html has no ending that convert knows: \.json .*\.speedscope\.json/],
     [
       trace,
-      at('x.csv.gz'),
+      at('x.made-up.gz'),
       /x\.csv\.gz has no ending that convert knows: \.json .*\.speedscope\.json.*\.pb or \.pprof/,
     ],
     [trace, at('b.json/x.txt'), /could not make the folder of .*b\.json/],

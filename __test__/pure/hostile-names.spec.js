@@ -9,6 +9,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { cli, LIMITED } = require('../helpers/cli.js')
 const { temporaryDirectory } = require('../helpers/files.js')
+const { CONVERTED } = require('../helpers/formats.js')
 const { pprofBytes } = require('../helpers/pprof.js')
 const { writeProfile } = require('../helpers/written.js')
 
@@ -105,12 +106,7 @@ test('names of a million characters cost no more than their length', async () =>
       ['check', file],
       ['compare', file, file],
       ['merge', file, '-o', `${file}.merged`],
-      ...['collapsed', 'cpuprofile', 'pb', 'speedscope.json'].map((ending) => [
-        'convert',
-        file,
-        '-o',
-        `${file}.${ending}`,
-      ]),
+      ...CONVERTED.map((ending) => ['convert', file, '-o', `${file}${ending}`]),
     ]
     for (const args of commands) {
       const { code, signal, stdout, stderr, bytes } = await run(args)

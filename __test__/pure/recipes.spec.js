@@ -63,8 +63,8 @@ pub(super) fn write(session: &Session, _: &str, out: &mut dyn Write) -> io::Resu
 `,
     'src/session/formats/mod.rs': ['pub mod node_json;', 'mod made;\npub mod node_json;'],
     'src/session/formats/registry.rs': [
-      'pub static FORMATS: [Format; 5] = [',
-      `pub static FORMATS: [Format; 6] = [
+      'pub static FORMATS: &[Format] = &[',
+      `pub static FORMATS: &[Format] = &[
     Format {
         endings: &[".made"],
         about: "a made-up format",
@@ -78,7 +78,7 @@ pub(super) fn write(session: &Session, _: &str, out: &mut dyn Write) -> io::Resu
   },
   'A setting': {
     'src/core/base/settings/config.rs': [
-      'pub static SETTINGS: [&Setting; 18] = [',
+      'pub static SETTINGS: &[&Setting] = &[',
       `const MADE: Setting = Setting {
     name: "madeUp",
     kind: ValueKind::Number,
@@ -88,7 +88,7 @@ pub(super) fn write(session: &Session, _: &str, out: &mut dyn Write) -> io::Resu
     default: Value("7"),
 };
 
-pub static SETTINGS: [&Setting; 19] = [&MADE,`,
+pub static SETTINGS: &[&Setting] = &[&MADE,`,
     ],
     'index.d.ts': [
       '  flushInterval?: number',

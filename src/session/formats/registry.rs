@@ -39,7 +39,7 @@ pub enum FormatWriter {
 }
 
 /// All formats.
-pub static FORMATS: [Format; 5] = [
+pub static FORMATS: &[Format] = &[
     Format {
         endings: &[".json"],
         about: "a trace for Chrome DevTools",
@@ -75,7 +75,7 @@ pub fn format_of(output: &Path) -> Option<&'static Format> {
     let endings = FORMATS.iter().flat_map(|format| format.endings.iter().map(move |e| (e, format)));
     let fitting = endings.filter(|(ending, _)| plain.unwrap_or(&name).ends_with(**ending));
     let known = fitting.max_by_key(|(ending, _)| ending.len()).map(|(_, format)| format);
-    // DevTools loads `trace.gz` too. In `x.csv.gz` another format is meant.
+    // DevTools loads `trace.gz` too. In `x.made-up.gz` another format is meant.
     known.or_else(|| plain.filter(|stem| !stem.contains('.')).map(|_| &FORMATS[0]))
 }
 
@@ -105,7 +105,7 @@ mod tests {
             ("json", None),
             ("a.pb.gz", Some(".pb")),
             ("a.pprof", Some(".pb")),
-            ("a.parquet.gz", None),
+            ("a.made-up.gz", None),
             ("a.html", None),
         ] {
             let format = format_of(Path::new(name));

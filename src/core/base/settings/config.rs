@@ -198,7 +198,7 @@ const WORKERS: Setting = Setting::in_code("workers", ValueKind::Boolean, Value("
 const LABEL: Setting = Setting::in_code("label", ValueKind::String, Words("none"));
 
 /// All settings. A new one also needs its type in `index.d.ts` and its row in `docs/settings.md`.
-pub static SETTINGS: [&Setting; 18] = [
+pub static SETTINGS: &[&Setting] = &[
     &DIR,
     &NAME,
     &INTERVAL,
