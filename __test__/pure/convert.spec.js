@@ -194,7 +194,7 @@ test('convert replaces an existing output and leaves nothing on failure', async 
     [
       trace,
       at('x.made-up.gz'),
-      /x\.csv\.gz has no ending that convert knows: \.json .*\.speedscope\.json.*\.pb or \.pprof/,
+      /x\.made-up\.gz has no ending that convert knows: \.json .*\.speedscope\.json.*\.pb or \.pprof/,
     ],
     [trace, at('b.json/x.txt'), /could not make the folder of .*b\.json/],
     [at('b.json'), at('x.txt'), pattern`${messages.noProfile}`],
