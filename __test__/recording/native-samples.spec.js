@@ -72,20 +72,23 @@ function workMs(trace) {
   return trace.totalMs(() => true) - idle
 }
 
-/** @param {Trace[]} traces @param {string} stdout */
+/**
+ * Compares the time of each thread that has a trace with the system's. Returns the names of these threads, in order.
+ * @param {Trace[]} traces @param {string} stdout
+ */
 function compareWithSystem(traces, stdout) {
   /** @type {[number, string, number][]} */
   const threads = JSON.parse(stdout)
-  let compared = 0
+  const compared = []
   for (const [id, name, ms] of threads) {
     const trace = traces.find((trace) => nameOf(trace).endsWith(`(${id})`))
     if (trace === undefined) continue
-    compared += 1
+    compared.push(name)
     const seenMs = workMs(trace)
     const mostMs = LOST_MS + PART * ms
     assert.ok(Math.abs(seenMs - ms) < mostMs, `${name} ${id}: ${seenMs} ms of ${ms} ms`)
   }
-  return compared
+  return compared.sort()
 }
 
 test('a native thread has its functions, and as much time as it used of a core', {
@@ -94,7 +97,9 @@ test('a native thread has its functions, and as much time as it used of a core',
   const env = { ...ENV, NATIVE: 'threads' }
   const { traces, stdout, stderr } = await run(['-e', WORK], { env })
   assert.equal(stderr, '')
-  assert.equal(compareWithSystem(traces, stdout), 2, traces.map(nameOf).join(', '))
+  // A thread of V8 can work enough to have a trace.
+  const ours = compareWithSystem(traces, stdout).filter((name) => name.startsWith('spec-'))
+  assert.deepEqual(ours, ['spec-chain', 'spec-deaf'])
   const chain = traces.find((trace) => nameOf(trace).startsWith('spec-chain ('))
   assert.ok(chain)
   const { chains, cut } = nativeStacks(chain, '(root)')
@@ -165,7 +170,8 @@ test('the pool of libuv is in reports: threads, functions, and who asked for the
   skip: SKIP,
 }, async () => {
   const { traces, files, stdout } = await run(['-e', HASHING], { env: ENV })
-  assert.equal(compareWithSystem(traces, stdout), 4, traces.map(nameOf).join(', '))
+  // Those of the pool, and those of V8 that worked enough to have a trace.
+  assert.ok(compareWithSystem(traces, stdout).length >= 4, traces.map(nameOf).join(', '))
   const merged = path.join(temporaryDirectory(), 'merged.trace.json')
   await merge(files, merged)
   for (const inputs of [files, [merged]]) {

@@ -118,13 +118,16 @@ test('a killed process keeps its maps, and a script without samples has none', {
       require('./mill.ts').grindAll({ ms: 400 })
       process.kill(process.pid, 'SIGKILL')`,
   })
-  const { signal, files } = await run(['./main.js'], {
+  const { signal, files, traces } = await run(['./main.js'], {
     cwd,
     env: { CPU_PROF_FLUSH_INTERVAL: '50' },
   })
   assert.equal(signal, 'SIGKILL')
   const [event, ...more] = maps(files[0])
-  assert.deepEqual(more, [])
+  // The script that only defines a function is rarely sampled while it does so.
+  const nodes = [...traces[0].nodes.values()]
+  const isSampled = nodes.some(({ callFrame }) => callFrame.url.endsWith('/unused.ts'))
+  assert.equal(more.length, isSampled ? 1 : 0)
   assert.equal(event.args.data.url, `file://${path.join(cwd, 'mill.ts')}`)
   assert.equal(event.args.data.sourceMap.sourcesContent, undefined)
   assertPlaces(await reportAll(files[0]), cwd)
