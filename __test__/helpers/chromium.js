@@ -15,22 +15,6 @@ const CANDIDATES = [
   '/usr/bin/google-chrome',
 ]
 
-/** Categories that DevTools records. */
-const CATEGORIES = [
-  'devtools.timeline',
-  'disabled-by-default-devtools.timeline',
-  'disabled-by-default-devtools.timeline.frame',
-  'disabled-by-default-devtools.timeline.stack',
-  'disabled-by-default-v8.cpu_profiler',
-  'blink.console',
-  'blink.user_timing',
-  'latencyInfo',
-  'loading',
-  'toplevel',
-  'v8',
-  'v8.execute',
-]
-
 /** Returns the path of a browser, or undefined. */
 function findChromium() {
   return CANDIDATES.find((file) => file && fs.existsSync(file))
@@ -76,23 +60,6 @@ async function startChromium(chromium) {
       await ended
     },
   }
-}
-
-/**
- * Records a trace of a page, as DevTools does.
- * @param {import('playwright-core').Browser} browser @param {string} url
- * @param {(page: import('playwright-core').Page) => Promise<unknown>} use what happens on the page
- * @returns {Promise<Buffer>} the trace
- */
-async function recordPage(browser, url, use) {
-  const [context] = browser.contexts()
-  const page = await context.newPage()
-  await browser.startTracing(page, { categories: CATEGORIES })
-  await page.goto(url)
-  await use(page)
-  const trace = await browser.stopTracing()
-  await page.close()
-  return trace
 }
 
 /**
@@ -153,4 +120,4 @@ function debuggingPort(browser) {
   })
 }
 
-module.exports = { findChromium, openReport, recordPage, startChromium, until, whyNoBrowser }
+module.exports = { findChromium, openReport, startChromium, until, whyNoBrowser }
