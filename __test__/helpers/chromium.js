@@ -1,6 +1,6 @@
 'use strict'
 
-// Finds and starts the browser of the specs, and records traces with it.
+// Finds and starts the browser of the specs.
 
 const assert = require('node:assert/strict')
 const { spawn } = require('node:child_process')
