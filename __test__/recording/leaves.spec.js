@@ -6,7 +6,6 @@
 
 const assert = require('node:assert/strict')
 const test = require('node:test')
-const { isMoreThan } = require('../helpers/chance.js')
 const { PROGRAM, ROWS, tiersOf, wrongShares } = require('../helpers/leaves.js')
 const { run, filesIn } = require('../helpers/run.js')
 
@@ -17,12 +16,12 @@ const ENV = { CPU_PROF_FORMAT: 'trace,cpuprofile', CPU_PROF_INTERVAL: '100' }
 const LIMIT = 0.01
 
 /**
- * Returns whether too many of all samples are wrong. Beside collections, some code has few others, and its caller has
- * some of its own.
+ * Returns whether too many of all samples are wrong, beyond chance. Beside collections, some code has few others, and
+ * its caller has some of its own.
  * @param {import('../helpers/leaves.js').RowShares} shares
  */
 const isWrong = ({ all, samples, caller, lost }) =>
-  samples < 50 || isMoreThan(LIMIT, samples * Math.max(caller, lost), all)
+  samples < 50 || samples * Math.max(caller, lost) > LIMIT * all + 3 * Math.sqrt(LIMIT * all)
 
 /** Records rows of the fixture. @param {string[]} flags @param {number} ms @param {string[]} rows */
 async function record(flags, ms, rows) {

@@ -8,7 +8,6 @@ const path = require('node:path')
 const test = require('node:test')
 const { readCpuProfile } = require('../helpers/cpuprofile.js')
 const { assertLabels, countLabels, innermost } = require('../helpers/labelled.js')
-const { isMoreThan } = require('../helpers/chance.js')
 const { messages, pattern } = require('../helpers/messages.js')
 const { run, FIXTURES, PACKAGE } = require('../helpers/run.js')
 const { NEEDS_INTERRUPT } = require('../helpers/source.js')
@@ -62,17 +61,16 @@ async function runProgram(source, { warns = /^$/, ...given } = {}) {
 for (const [flags, args] of [...KINDS.map((flags) => [flags, []]), [[], ['8']]]) {
   const kind = `${flags.join(' ') || 'as Node does'}, ${args[0] ?? 'no'} other storages`
   test(`a function has the labels that are known to be its own (${kind})`, options, async () => {
-    const { stderr, code, traces } = await run([...flags, 'labelled.js', '3000', '20', ...args], {
+    const { stderr, code, traces } = await run([...flags, 'labelled.js', '5000', '20', ...args], {
       env: { CPU_PROF_INTERVAL: '500' },
     })
     assert.equal(stderr, '')
     assert.equal(code, 0)
     const [trace] = traces
     assert.equal(countLabels(trace).wrong, 0)
-    // V8 takes samples without a signal while it compiles the functions.
+    // V8 takes samples without a signal while it compiles the functions, the last of them within two seconds.
     const { right, none } = countLabels(trace, trace.samples.length / 2)
-    const all = right + none
-    assert.ok(right >= 100 && !isMoreThan(0.01, none, all), `${right} of ${all}`)
+    assert.ok(right >= 100 && right >= 0.99 * (right + none), `${right} of ${right + none}`)
     // The functions of label() and of its hooks are not the program's.
     const ours = [...trace.nodes.values()].filter(({ callFrame }) => OWN.test(callFrame.url))
     assert.deepEqual(ours, [])
