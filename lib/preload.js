@@ -172,10 +172,20 @@ function record(addon, loadThread) {
   preparePush(addon)
   // While V8 records, a file takes twice as long to load.
   if (process.env.CPU_PROF_START === undefined) withThread(() => {})
-  if (!addon.cpuProfRecord(thread, argv, startInspector, follow)) return false
+  if (!addon.cpuProfRecord(thread, argv, startInspector, follow, calling)) return false
   if (addon.cpuProfIsRecording()) withThread(({ addEvents }) => addEvents(addon))
   if (thread.threadId !== 0) nameWorker(addon, argv, length)
   return true
+}
+
+/**
+ * Calls a function; within a built-in function that C++ implements, if `isWithin`. The addon finds out by this how V8's
+ * frames lie on the stack.
+ * @param {() => void} call @param {boolean} [isWithin]
+ */
+function calling(call, isWithin) {
+  if (isWithin) JSON.stringify({ toJSON: () => call() })
+  else call()
 }
 
 /** Lets a process that sends its own profiles do so. @param {Recorder} addon */
@@ -232,4 +242,5 @@ module.exports = {
   UNUSABLE,
   describeThread,
   preparePush,
+  calling,
 }

@@ -6,7 +6,7 @@ const { load, refuseOtherRuntimes } = require('./addon.js')
 const { sayWhy } = require('./errors/say-why.js')
 const { isWrongUsage } = require('./errors/wrong-usage.js')
 const early = require('./labels/early.js')
-const { describeThread, preparePush } = require('./preload.js')
+const { calling, describeThread, preparePush } = require('./preload.js')
 const { beginEvents, follow, inspectorStarter, learnAddonName, stopThread } = require('./thread.js')
 
 /** A recording that another part of the program has started. */
@@ -47,8 +47,13 @@ function begin(options) {
   }
   const thread = describeThread(addon)
   preparePush(addon)
-  const failure = addon.cpuProfStart(thread, process.argv, settings, inspectorStarter(addon), () =>
-    follow(addon),
+  const failure = addon.cpuProfStart(
+    thread,
+    process.argv,
+    settings,
+    inspectorStarter(addon),
+    () => follow(addon),
+    calling,
   )
   if (failure !== null) {
     const { OutOfRange } = require('./errors/wrong-usage.js')

@@ -19,6 +19,9 @@ pub enum Error {
     /// This thread or process cannot be profiled, and runs on unprofiled.
     #[error("not profiling this thread: {0}")]
     Unavailable(String),
+    /// The walk of a thread's frames cannot be the source, or no longer, for this reason. V8's profiler is the source.
+    #[error("CPU_PROF_SOURCE=walk is not possible here: {0}; V8's profiler records instead")]
+    NoWalk(String),
     /// Conditions have no effect, for now or for good. The program runs on.
     #[error("the condition {condition} records nothing: {reason}")]
     Condition {

@@ -19,11 +19,12 @@ use crate::record::thread::stop;
 use crate::record::thread::worker_coverage;
 use crate::record::window::profiler_frames;
 use crate::record::window::worker_name::WorkerName;
-use crate::sampler::v8;
+use crate::sampler::{v8, walk};
 use cpu_prof_core::base::build_kind::BUILD;
 use cpu_prof_core::base::error::Error;
-use cpu_prof_core::base::settings::config;
+use cpu_prof_core::base::settings::config::{self, Config};
 use cpu_prof_core::base::settings::environment::{preload_config, read_config};
+use cpu_prof_core::base::settings::values::Source;
 use cpu_prof_core::base::stderr::warn_once;
 
 /// The reason why a recording did not start.
@@ -55,7 +56,7 @@ pub(crate) struct JsRecording {
     /// Id of the process.
     pub pid: u32,
     /// Source of the samples.
-    #[napi(ts_type = "'v8' | 'inspector'")]
+    #[napi(ts_type = "'v8' | 'walk' | 'inspector'")]
     pub source: String,
 }
 
@@ -96,7 +97,7 @@ pub(crate) fn build() -> &'static str {
 /// recorded, or arms the thread.
 ///
 /// `argv` is `process.argv`; `follow` is called without arguments where an armed thread has been started or
-/// stopped, or should be. Returns false if a setting is wrong, so that the program must be
+/// stopped, or should be. `calling` calls its first argument, within `JSON.stringify` if the second is true. Returns false if a setting is wrong, so that the program must be
 /// stopped; the reason is on stderr by then. Any other failure is reported there too, and the
 /// program runs on unprofiled.
 #[napi(js_name = "cpuProfRecord", catch_unwind)]
@@ -106,6 +107,7 @@ pub(crate) fn record(
     argv: Object<'_>,
     start_inspector: StartInspector<'_>,
     follow: Follow<'_>,
+    calling: Calling<'_>,
 ) -> bool {
     if recording::is_recording() {
         return true;
@@ -114,6 +116,7 @@ pub(crate) fn record(
     let started = preload_config(&thread.exec_argv).and_then(|config| {
         let Some(config) = config else { return Ok(()) };
         let start_inspector = |plan| call_start_inspector(&env, start_inspector, plan);
+        prepare_walk(&env, config, calling);
         if config.is_armed() {
             let armament = Armament { config, options: HashMap::new(), follow };
             arm_thread(&env, armament, thread, &argv, start_inspector)?;
@@ -146,6 +149,7 @@ pub(crate) fn start(
     mut options: HashMap<String, String>,
     start_inspector: StartInspector<'_>,
     follow: Follow<'_>,
+    calling: Calling<'_>,
 ) -> Option<StartFailure> {
     // The parent can have reached the worker since JavaScript asked.
     if recording::is_covered() {
@@ -157,6 +161,7 @@ pub(crate) fn start(
     let started = config.and_then(|config| {
         let start_inspector = |plan| call_start_inspector(&env, start_inspector, plan);
         let thread_id = thread.thread_id;
+        prepare_walk(&env, &config, calling);
         if config.is_armed() {
             let armament = Armament { config: &config, options, follow };
             arm_thread(&env, armament, thread, &argv, start_inspector)?;
@@ -172,6 +177,9 @@ pub(crate) fn start(
         message: error.to_string(),
     })
 }
+
+/// Calls its first argument.
+type Calling<'a> = Function<'a, FnArgs<(Unknown<'a>, bool)>, ()>;
 
 /// Waits for a sample in this call, some milliseconds at most, if the calling thread is recorded. V8 gives the functions
 /// of all addons one name, and the sample tells this name.
@@ -331,6 +339,13 @@ fn record_covered(
         // The script counts only if the worker has no name.
         Ok(()) => recording::name_worker(WorkerName::from_script(&script)),
         Err(error) => warn_once(&error),
+    }
+}
+
+/// Finds out what the walk of frames needs, if it is the source: this needs a call from JavaScript.
+fn prepare_walk(env: &Env, config: &Config, calling: Calling<'_>) {
+    if config.source == Some(Source::Walk) {
+        walk::prove(env, calling.raw());
     }
 }
 

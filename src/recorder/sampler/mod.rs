@@ -3,8 +3,10 @@
 pub(crate) mod inspector;
 pub(crate) mod native;
 pub(crate) mod v8;
+pub(crate) mod walk;
 
 use self::v8::V8Profile;
+use self::walk::WalkWindow;
 use cpu_prof_core::base::settings::values::Source;
 
 /// Returns the fastest source that this process offers.
@@ -16,6 +18,8 @@ pub(crate) fn best_source() -> Source {
 pub(crate) enum RawWindow {
     /// A finished `v8::CpuProfile`.
     V8(V8Profile),
+    /// A window of the walk.
+    Walk(WalkWindow),
     /// The JSON of the inspector's `Profiler`.
     Inspector(String),
 }

@@ -283,6 +283,7 @@ impl Config {
             source: find(&SOURCE).choice(&[
                 ("auto", None),
                 ("v8", Some(Source::V8)),
+                ("walk", Some(Source::Walk)),
                 ("inspector", Some(Source::Inspector)),
             ])?,
         })
@@ -301,7 +302,7 @@ impl Config {
     /// Returns the time between two flushes with the given source.
     pub fn flush_interval(&self, source: Source) -> Duration {
         let default_ms = match source {
-            Source::V8 => V8_FLUSH_MS,
+            Source::V8 | Source::Walk => V8_FLUSH_MS,
             Source::Inspector => INSPECTOR_FLUSH_MS,
         };
         self.flush_interval.unwrap_or(Duration::from_millis(u64::from(default_ms)))

@@ -34,6 +34,8 @@ pub enum IgnoreList {
 pub enum Source {
     /// V8's C++ profiler, looked up at run time.
     V8,
+    /// The frames of the thread, which a signal handler of our own follows.
+    Walk,
     /// A session of `node:inspector`, driven by JavaScript.
     Inspector,
 }
@@ -43,6 +45,7 @@ impl Source {
     pub fn name(self) -> &'static str {
         match self {
             Self::V8 => "v8",
+            Self::Walk => "walk",
             Self::Inspector => "inspector",
         }
     }

@@ -13,6 +13,9 @@ mod process_arguments;
 pub mod registers;
 pub mod regular_file;
 #[cfg(not(target_os = "linux"))]
+#[path = "no_checked_memory.rs"]
+pub mod checked_memory;
+#[cfg(not(target_os = "linux"))]
 #[path = "no_sampling_signal.rs"]
 pub mod sampling_signal;
 #[cfg(not(target_os = "linux"))]
@@ -59,7 +62,7 @@ pub use self::platform::{
 };
 use self::platform::{ThreadClock, children_cpu_us, core_wait_us, parent_of, voluntary_switches};
 #[cfg(target_os = "linux")]
-pub use self::platform::{sampling_signal, stopped_thread, thread_timer};
+pub use self::platform::{checked_memory, sampling_signal, stopped_thread, thread_timer};
 pub use self::turn::NextTurn;
 
 /// Whether the system is Windows.

@@ -64,6 +64,8 @@ mod machine {
     pub const FRAME: Option<u16> = None;
     /// The frame pointer, of code that has one.
     pub(super) const FRAME_POINTER: u16 = 6;
+    /// The register that has the function when V8 calls a function of JavaScript.
+    pub const FUNCTION: u16 = 5;
     /// Bytes below the stack pointer that a function may use, and signal handlers leave alone.
     pub const BELOW_STACK: u64 = 128;
     /// The registers that a function leaves as they were.
@@ -81,6 +83,7 @@ mod machine {
     pub const LINK: Option<u16> = Some(30);
     pub const FRAME: Option<u16> = Some(29);
     pub(super) const FRAME_POINTER: u16 = 29;
+    pub const FUNCTION: u16 = 1;
     pub const BELOW_STACK: u64 = 0;
     pub const KEPT: &[u16] = &[19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29];
 }
@@ -95,11 +98,12 @@ mod machine {
     pub const LINK: Option<u16> = None;
     pub const FRAME: Option<u16> = None;
     pub(super) const FRAME_POINTER: u16 = 0;
+    pub const FUNCTION: u16 = 0;
     pub const BELOW_STACK: u64 = 0;
     pub const KEPT: &[u16] = &[];
 }
 
-pub use self::machine::{BELOW_STACK, COUNT, FRAME, KEPT, LINK, PROGRAM, RETURN, STACK};
+pub use self::machine::{BELOW_STACK, COUNT, FRAME, FUNCTION, KEPT, LINK, PROGRAM, RETURN, STACK};
 
 /// The values of the registers; none where a value is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -218,6 +218,7 @@ impl RecordingWriter {
                 }
                 window
             }
+            RawWindow::Walk(window) => window.read(),
             RawWindow::Inspector(json) => inspector::read(&json).unwrap_or_else(|error| {
                 warn_once(&error);
                 Window::default()

@@ -145,7 +145,7 @@ fn disarm() {
 /// Starts the thread's part of a recording that was requested.
 extern "C" fn on_start(_: *mut c_void) {
     on_request(|| {
-        if armed::requested_source() == Some(Source::V8) {
+        if armed::requested_source().is_some_and(|source| source != Source::Inspector) {
             join(|_| Err(Error::Unavailable("the inspector cannot start in an interrupt".into())));
         }
     });
@@ -154,7 +154,7 @@ extern "C" fn on_start(_: *mut c_void) {
 /// Stops the thread's part of a recording.
 extern "C" fn on_stop(_: *mut c_void) {
     on_request(|| {
-        if is_part_of_ended() && is_sampled_by_v8() {
+        if is_part_of_ended() && is_sampled_here() {
             stop_and_forget();
         }
     });
@@ -192,7 +192,7 @@ pub(crate) fn is_part_of_ended() -> bool {
     part.is_some_and(|id| !armed::is_running(id))
 }
 
-fn is_sampled_by_v8() -> bool {
+fn is_sampled_here() -> bool {
     RECORDING
-        .with_borrow(|recording| recording.as_ref().is_some_and(|each| each.profiler.is_some()))
+        .with_borrow(|recording| recording.as_ref().is_some_and(|each| each.sampler.borrow().source() != Source::Inspector))
 }

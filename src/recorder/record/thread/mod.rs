@@ -8,6 +8,7 @@ mod next_window;
 mod reading;
 pub(crate) mod recording;
 pub(crate) mod rotation;
+mod sampling;
 pub(crate) mod start;
 pub(crate) mod stop;
 pub(crate) mod worker_coverage;

@@ -1,10 +1,11 @@
 //! Lets the signal handler read the calling thread with each sample: what its observers want, and the frames that code
 //! has not made.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use crate::record::observers::observer::SignalReads;
 use crate::sampler::v8::{FrameFinder, SignalReading};
+use crate::sampler::walk::WalkedThread;
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::stderr::warn_once;
 
@@ -12,14 +13,16 @@ use cpu_prof_core::base::stderr::warn_once;
 pub(super) struct ThreadReading {
     /// Finds the frames that code of the thread has not made, where that is possible.
     frames: Option<FrameFinder>,
+    /// What the handler samples itself, if V8 is not the source.
+    walk: Cell<Option<*const WalkedThread>>,
     /// None where there is nothing to read.
     current: RefCell<Option<SignalReading>>,
 }
 
 impl ThreadReading {
     /// Returns the reading of a thread that is not read yet.
-    pub(super) fn new(frames: Option<FrameFinder>) -> Self {
-        Self { frames, current: RefCell::default() }
+    pub(super) fn new(frames: Option<FrameFinder>, walk: Option<*const WalkedThread>) -> Self {
+        Self { frames, walk: Cell::new(walk), current: RefCell::default() }
     }
 
     /// Lets the thread be read with each sample from now on. Runs in V8's interrupts, where no JavaScript may run.
@@ -31,12 +34,12 @@ impl ThreadReading {
 
     fn try_begin(&self, SignalReads { labels, stacks }: SignalReads) -> Result<(), Error> {
         let frames = self.frames.clone();
-        if labels.is_none() && stacks.is_none() && frames.is_none() {
+        if labels.is_none() && stacks.is_none() && frames.is_none() && self.walk.get().is_none() {
             return Ok(());
         }
         // The one from before leaves before the next enters.
         self.current.take();
-        self.current.replace(Some(SignalReading::start(labels, stacks, frames)?));
+        self.current.replace(Some(SignalReading::start(labels, stacks, frames, self.walk.get())?));
         Ok(())
     }
 
@@ -46,7 +49,7 @@ impl ThreadReading {
         let mut reading = self.current.borrow_mut();
         let own = match &*reading {
             Some(_) => None,
-            None => SignalReading::start(None, None, None).ok(),
+            None => SignalReading::start(None, None, None, None).ok(),
         };
         let is_own = own.is_some();
         if is_own {
@@ -58,6 +61,17 @@ impl ThreadReading {
         if is_own {
             reading.take();
         }
+    }
+
+    /// Lets V8 take the samples of the thread from now on. The thread is not read until the next beginning.
+    pub(super) fn leave_to_v8(&self) {
+        self.walk.set(None);
+        self.current.take();
+    }
+
+    /// Lets the thread be read no more.
+    pub(super) fn end(&self) {
+        self.current.take();
     }
 
     /// Lets the signal handler run again, because V8 has started to sample.

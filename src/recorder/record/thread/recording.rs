@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::next_window::NextWindow;
 use super::reading::ThreadReading;
+use super::sampling::ThreadSampler;
 use crate::record::files::complete_segment::CompleteSegment;
 use crate::record::files::totals::RecordingTotals;
 use crate::record::link::recording_link::ThreadActivity;
@@ -41,8 +42,8 @@ pub(super) struct ThreadRecording {
     pub thread: ObservedThread,
     /// Settings.
     pub config: Config,
-    /// V8's profiler; none where JavaScript takes the windows from the inspector.
-    pub profiler: Option<Profiler>,
+    /// The source of the samples.
+    pub sampler: RefCell<ThreadSampler>,
     /// The waits of the thread.
     pub waits: ThreadWaiting,
     /// What the signal handler reads of the thread.

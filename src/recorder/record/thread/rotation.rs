@@ -9,10 +9,12 @@ use std::time::{Duration, Instant};
 
 use super::next_window::BegunRotation;
 use super::recording::{RECORDING, ThreadRecording};
+use super::sampling::ThreadSampler;
 use super::stop::end_early;
 use crate::record::writer::event_loop::RecordingMessage;
 use crate::sampler::RawWindow;
 use crate::sampler::v8::{Profiler, Rotated};
+use crate::sampler::walk::Walker;
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::stderr::warn_once;
 use cpu_prof_core::base::system;
@@ -39,10 +41,20 @@ fn rotate(recording: &ThreadRecording) -> bool {
     if recording.thread.link.has_failed.get() {
         return false;
     }
-    let Some(profiler) = &recording.profiler else { return true };
     if recording.thread.link.suspension.is_on.get() {
-        resume(recording, profiler);
+        resume(recording);
     }
+    let sampler = recording.sampler.borrow();
+    let profiler = match &*sampler {
+        ThreadSampler::V8(profiler) => profiler,
+        ThreadSampler::Walk(walker) => {
+            take_walked(recording, walker);
+            let is_wrong = walker.is_wrong();
+            drop(sampler);
+            return !is_wrong || leave_to_v8(recording).inspect_err(warn_once).is_ok();
+        }
+        ThreadSampler::Inspector => return true,
+    };
     let step = if recording.thread.link.requests.restart.take() {
         restart(recording, profiler)
     } else if profiler.is_rotating() {
@@ -98,6 +110,40 @@ fn restart(recording: &ThreadRecording, profiler: &Profiler) -> Result<(), Error
     Ok(())
 }
 
+/// Hands over a window of the walk, and stops sampling until the thread runs JavaScript again, if it waits.
+fn take_walked(recording: &ThreadRecording, walker: &Walker) {
+    let before = Instant::now();
+    let window = match recording.should_suspend() {
+        true => {
+            recording.thread.link.suspension.is_on.set(true);
+            walker.pause()
+        }
+        false => walker.window(),
+    };
+    recording.reading.resumed();
+    recording.hand_over(recording.window(RawWindow::Walk(window), before.elapsed()));
+}
+
+/// Lets V8's profiler take the samples from now on, because the walk finds other stacks than V8.
+fn leave_to_v8(recording: &ThreadRecording) -> Result<(), Error> {
+    warn_once(&Error::NoWalk("V8's own code sees other stacks".into()));
+    let ThreadSampler::Walk(walker) = recording.sampler.replace(ThreadSampler::Inspector) else {
+        return Ok(());
+    };
+    let env = walker.env();
+    recording.reading.leave_to_v8();
+    walker.dispose();
+    let is_suspended = recording.thread.link.suspension.is_on.get();
+    let profiler = Profiler::new(&env, true)?;
+    profiler.set_interval(recording.config.interval_us);
+    if !is_suspended {
+        profiler.resume()?;
+    }
+    recording.sampler.replace(ThreadSampler::V8(profiler));
+    recording.begin_reading();
+    Ok(())
+}
+
 /// Stops sampling until the thread runs JavaScript again, and hands over the window.
 fn suspend(recording: &ThreadRecording, profiler: &Profiler) -> Result<(), Error> {
     // A profile is deleted only while another is running.
@@ -116,19 +162,23 @@ pub(super) extern "C" fn on_entry(_: *mut c_void) {
         RECORDING.with_borrow(|recording| {
             if let Some(recording) = recording
                 && recording.thread.link.suspension.is_on.get()
-                && let Some(profiler) = &recording.profiler
                 && !system::is_forked()
             {
-                resume(recording, profiler);
+                resume(recording);
             }
         });
     });
 }
 
-fn resume(recording: &ThreadRecording, profiler: &Profiler) {
+fn resume(recording: &ThreadRecording) {
     let start_us = system::now_us();
     recording.thread.link.suspension.is_on.set(false);
-    match profiler.resume() {
+    let resumed = match &*recording.sampler.borrow() {
+        ThreadSampler::V8(profiler) => profiler.resume(),
+        ThreadSampler::Walk(walker) => walker.start(),
+        ThreadSampler::Inspector => return,
+    };
+    match resumed {
         Ok(()) => {
             recording.reading.resumed();
             recording.next_window.resumed_us.set(Some((start_us, profiler_end_us())));
@@ -147,7 +197,7 @@ pub(crate) fn wait_for_sample() {
     /// The longest wait where V8's sampling thread gets no core.
     const LONGEST_WAIT_US: i64 = 25_000;
     RECORDING.with_borrow(|recording| {
-        let Some(recording) = recording.as_ref().filter(|each| each.profiler.is_some()) else {
+        let Some(recording) = recording.as_ref().filter(|each| each.sampler.borrow().profiler().is_some()) else {
             return;
         };
         let interval_us = i64::from(recording.config.interval_us);

@@ -1,6 +1,6 @@
 //! Starts the recording of the calling thread.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -16,6 +16,7 @@ use super::recording::{
     ThreadWaiting,
 };
 use super::rotation::{on_entry, on_window_request};
+use super::sampling::ThreadSampler;
 use crate::record::files::complete_segment::CompleteSegment;
 use crate::record::files::output_files::OutputFiles;
 use crate::record::link::recording_link::RecordingLink;
@@ -29,6 +30,7 @@ use crate::record::window::idle::{IdleTimes, WaitCounters};
 use crate::record::writer::event_loop::RecordingMessage;
 use crate::sampler::best_source;
 use crate::sampler::v8::{EntryHook, EventLoop, FrameFinder, Profiler, Waker, running_functions};
+use crate::sampler::walk::Walker;
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::settings::config::Config;
 use cpu_prof_core::base::settings::name_pattern::FileNames;
@@ -99,9 +101,9 @@ pub(crate) fn start(
     let process = HostProcess::get_or_start(program, on_window_request, config.push_slice)?;
     let event_loop = EventLoop::quieten(env);
     let waker = match (source, waker) {
-        (Source::V8, Some(waker)) => Some(waker.again(event_loop.as_ref())?),
-        (Source::V8, None) => Some(Waker::new(event_loop.as_ref())?),
         (Source::Inspector, _) => None,
+        (_, Some(waker)) => Some(waker.again(event_loop.as_ref())?),
+        (_, None) => Some(Waker::new(event_loop.as_ref())?),
     };
     exit_hooks::watch(env, waker.as_ref(), thread_id, on_survival)?;
     // The file comes before the sampling: a profile that cannot be written is not worth its cost.
@@ -116,13 +118,14 @@ pub(crate) fn start(
     let files = OutputFiles::create(config, names.clone(), info.clone(), start_us, earlier)?;
     // What starts in code knows where the program is.
     let began_in = reason.as_ref().map(|_| running_functions(env)).unwrap_or_default();
-    let profiler = match start_sampler(env, config, source, has_scripts, start_inspector) {
-        Ok(profiler) => profiler,
+    let sampler = match start_sampler(env, config, source, has_scripts, start_inspector) {
+        Ok(sampler) => sampler,
         Err(error) => {
             files.discard();
             return Err(error);
         }
     };
+    let source = sampler.source();
     let thread = ObservedThread {
         link: Arc::new(RecordingLink::new(parent, waker, thread_id == 0)),
         pid: process.program.pid,
@@ -136,7 +139,7 @@ pub(crate) fn start(
         source,
         thread: &thread,
         is_idle_known: event_loop.is_some(),
-        scripts: profiler.as_ref().map(|profiler| Arc::clone(&profiler.scripts)),
+        scripts: sampler.scripts(),
         names: &names,
         info: &info,
     });
@@ -145,20 +148,24 @@ pub(crate) fn start(
         .map(|event_loop| WaitCounters { loop_us: event_loop.waited_us(), slept_us: None })
         .map(|counters| IdleTimes::new(config.interval_us, start_us, counters));
     let entry_hook = match source {
-        Source::V8 => EntryHook::add(on_entry),
         Source::Inspector => None,
+        Source::V8 | Source::Walk => EntryHook::add(on_entry),
     };
     let link = Arc::clone(&thread.link);
     let part = parent.filter(|_| reason.is_some()).map(|of| (of, link.id, files.paths()));
     let output = RecordingWriter::new(link, config, source, files, idle, on_writer);
+    let walk = match &sampler {
+        ThreadSampler::Walk(walker) => Some(walker.thread()),
+        _ => None,
+    };
     ENDED_EARLY.take();
     RECORDING.set(Some(ThreadRecording {
         process,
         thread,
         config: config.clone(),
-        profiler,
+        sampler: RefCell::new(sampler),
         waits: ThreadWaiting { event_loop, entry_hook, last_activity: Cell::default() },
-        reading: ThreadReading::new(frames),
+        reading: ThreadReading::new(frames, walk),
         next_window: NextWindow { began_in: Cell::new(began_in), ..NextWindow::default() },
         observers,
         origin: RecordingOrigin { reason, earlier: None },
@@ -205,23 +212,33 @@ fn thread_info(
     }
 }
 
-/// Starts the source of the samples. Returns V8's profiler, if it is the source.
+/// Starts the source of the samples.
 fn start_sampler(
     env: &Env,
     config: &Config,
     source: Source,
     has_scripts: bool,
     start_inspector: impl FnOnce(InspectorPlan) -> Result<(), Error>,
-) -> Result<Option<Profiler>, Error> {
+) -> Result<ThreadSampler, Error> {
     match source {
-        Source::V8 => start_profiler(env, config.interval_us, has_scripts).map(Some),
+        Source::V8 => start_profiler(env, config.interval_us, has_scripts).map(ThreadSampler::V8),
+        Source::Walk => match Walker::new(env, config.interval_us) {
+            Ok(walker) => {
+                walker.start()?;
+                Ok(ThreadSampler::Walk(walker))
+            }
+            Err(error) => {
+                warn_once(&error);
+                start_sampler(env, config, Source::V8, has_scripts, start_inspector)
+            }
+        },
         Source::Inspector => {
             let plan = InspectorPlan {
                 interval_us: config.interval_us,
                 flush_ms: config.flush_interval(source).as_millis() as u32,
                 is_fixed: config.flush_interval.is_some(),
             };
-            start_inspector(plan).map(|()| None)
+            start_inspector(plan).map(|()| ThreadSampler::Inspector)
         }
     }
 }

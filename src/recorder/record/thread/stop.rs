@@ -5,13 +5,13 @@ use std::time::Instant;
 use super::recording::{
     ENDED_EARLY, IDLE_PROFILER, StoppedRecording, ThreadRecording, take_recording,
 };
+use super::sampling::ThreadSampler;
 use super::worker_coverage;
 use crate::record::link::taken_window::TakenWindow;
 use crate::record::process::armed;
 use crate::record::writer::event_loop::ClosedRecording;
 use crate::sampler::RawWindow;
 use crate::sampler::v8::{Profiler, Rotated, V8Profile};
-use cpu_prof_core::base::settings::values::Source;
 use cpu_prof_core::base::system;
 
 /// Stops a recording, and waits for its files. Returns the profiler with the profiles that are not
@@ -31,8 +31,16 @@ pub(super) fn finish(
     }
     let duration_us = system::now_us() - recording.thread.start_us;
     let closed = recording.process.writer.close(&recording.thread.link, last);
-    let profiler = recording.profiler;
-    let source = if profiler.is_some() { Source::V8 } else { Source::Inspector };
+    recording.reading.end();
+    let source = recording.sampler.borrow().source();
+    let profiler = match recording.sampler.into_inner() {
+        ThreadSampler::V8(profiler) => Some(profiler),
+        ThreadSampler::Walk(walker) => {
+            walker.dispose();
+            None
+        }
+        ThreadSampler::Inspector => None,
+    };
     let has_written = closed.is_some();
     let ClosedRecording { totals, segments } = closed.unwrap_or_default();
     if let (Some(parent), Some(_)) = (recording.thread.link.parent, &recording.origin.reason) {
@@ -61,13 +69,21 @@ pub(super) fn finish(
 /// over its last window itself, and suspended sampling has none. Returns None if V8 has no sampling
 /// thread that has stopped.
 fn stop_sampling(recording: &ThreadRecording) -> Option<(Option<TakenWindow>, Option<V8Profile>)> {
-    let profiler = recording.profiler.as_ref()?;
     if recording.thread.link.suspension.is_on.get() {
         return Some((None, None));
     }
     let before = Instant::now();
-    let Rotated { profile, surplus } = profiler.stop()?;
-    Some((Some(recording.window(RawWindow::V8(profile), before.elapsed())), surplus))
+    match &*recording.sampler.borrow() {
+        ThreadSampler::V8(profiler) => {
+            let Rotated { profile, surplus } = profiler.stop()?;
+            Some((Some(recording.window(RawWindow::V8(profile), before.elapsed())), surplus))
+        }
+        ThreadSampler::Walk(walker) => {
+            let window = RawWindow::Walk(walker.pause());
+            Some((Some(recording.window(window, before.elapsed())), None))
+        }
+        ThreadSampler::Inspector => None,
+    }
 }
 
 /// Stops recording this thread, and returns when its files are complete. Returns None if the thread

@@ -91,11 +91,16 @@ impl Profiler {
 
     /// Starts sampling. No profile may be running.
     pub(crate) fn start(&self, interval_us: u32) -> Result<(), Error> {
+        self.set_interval(interval_us);
+        self.resume()
+    }
+
+    /// Sets the time between two samples, microseconds. No profile may be running.
+    pub(crate) fn set_interval(&self, interval_us: u32) {
         // SAFETY: this is the isolate's thread. V8 requires that no profile is running.
         unsafe {
             (self.api.profiler_set_sampling_interval)(self.raw.as_ptr(), interval_us as c_int)
         };
-        self.resume()
     }
 
     /// Returns whether a rotation has begun and not ended.

@@ -1,11 +1,13 @@
 //! What Linux tells: /proc, clocks of threads, and the C library.
 #![allow(unsafe_code)]
 
+pub mod checked_memory;
 mod mapped_file;
 pub mod sampling_signal;
 pub mod stopped_thread;
 pub mod thread_timer;
 mod threads;
+mod timer;
 
 use std::ffi::{c_int, c_long, c_void};
 use std::fs::{self, File};

@@ -1,9 +1,14 @@
-//! A function around V8's handler of the sampling signal.
+//! The sampling signal: a function around V8's handler, and timers of our own that send the signal.
 //!
-//! V8 sets its handler when the first profile of the process starts, and puts the handler from before
-//! back when the last one stops. So ours is set after a start, and V8 removes ours with its own.
+//! V8 sets its handler when the first profile of the process starts, and puts the handler from before back when the
+//! last one stops. So a function around V8's handler is set after a start, and V8 removes it with its own handler.
+//!
+//! Timers of our own need a handler for as long as the process lives: a signal that is on its way would end a process
+//! without one. So it is set before V8's, which then puts ours back; where V8's handler is there already, V8 would
+//! put back none, and there are no timers.
 
 use std::ffi::{c_int, c_void};
+use std::io;
 use std::mem;
 use std::ptr;
 use std::sync::OnceLock;
@@ -13,50 +18,92 @@ use parking_lot::Mutex;
 
 pub use super::mapped_file::read_memory;
 use super::stopped_thread::StoppedThread;
+use super::thread_id;
+use super::timer::{NO_TIME, Timer, time};
 
 /// Whether this system lets a function run around V8's handler. With musl this was never tried.
 pub const IS_AVAILABLE: bool = !cfg!(target_env = "musl") && mem::size_of::<usize>() == 8;
 
-/// A function that runs in the signal handler, and calls V8's handler.
-pub type Around = fn(v8: &dyn Fn(), thread: StoppedThread);
+/// A function that runs in the signal handler. It gets V8's handler, which it calls; none if the signal is of a timer
+/// of our own.
+pub type Around = fn(v8: Option<&dyn Fn()>, thread: StoppedThread);
 
 type SignalHandler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
 static AROUND: OnceLock<Around> = OnceLock::new();
-/// Address of V8's handler, which is one function for the life of the process.
-static V8_HANDLER: AtomicUsize = AtomicUsize::new(0);
+/// Address of V8's handler, which is one function for the life of the process; or of the handler that was there before
+/// ours.
+static OTHER_HANDLER: AtomicUsize = AtomicUsize::new(libc::SIG_DFL);
+/// The number of our timers: no other has the address.
+static TIMER: u8 = 0;
+static CHANGING: Mutex<()> = Mutex::new(());
 
 /// Lets `around` run for each sampling signal, if V8's own handler is set now. `of_v8` is the address of any
 /// function of V8. Returns whether `around` runs.
 ///
 /// A handler of others is left alone: it may call ours, which would then call itself.
 pub fn wrap(of_v8: usize, around: Around) -> bool {
-    static CHANGING: Mutex<()> = Mutex::new(());
     if !IS_AVAILABLE {
         return false;
     }
     let _changing = CHANGING.lock();
-    // SAFETY: any thread may read and change an action. The new one is V8's own but for the handler, which
-    // is never unloaded.
+    let Some(action) = action() else { return false };
+    let handler = action.sa_sigaction;
+    if is_ours(handler) {
+        return true;
+    }
+    let takes_info = action.sa_flags & libc::SA_SIGINFO != 0;
+    let is_v8 =
+        || handler == OTHER_HANDLER.load(Ordering::Relaxed) || is_in_image(handler, of_v8);
+    takes_info && handler > libc::SIG_IGN && is_v8() && set(action, around)
+}
+
+/// Lets `around` run for the signals of our timers, for as long as the process lives. Returns false if somebody else
+/// uses the signal. `of_v8` is the address of any function of V8, whose handler comes and goes.
+fn take(of_v8: usize, around: Around) -> bool {
+    if !IS_AVAILABLE {
+        return false;
+    }
+    let _changing = CHANGING.lock();
+    let Some(mut action) = action() else { return false };
+    let handler = action.sa_sigaction;
+    if is_ours(handler) {
+        // It was set around V8's handler if that is known: V8 will take both away.
+        return IS_KEPT.load(Ordering::Relaxed) != 0;
+    }
+    if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
+        let is_set = set(action, around);
+        IS_KEPT.store(usize::from(is_set), Ordering::Relaxed);
+        return is_set;
+    }
+    // V8's handler, above ours.
+    IS_KEPT.load(Ordering::Relaxed) != 0 && is_in_image(handler, of_v8) && set(action, around)
+}
+
+/// Whether our handler is there when V8's has gone: 1, or 0.
+static IS_KEPT: AtomicUsize = AtomicUsize::new(0);
+
+fn is_ours(handler: usize) -> bool {
+    handler == on_signal as *const () as usize
+}
+
+/// Returns what is done with the signal.
+fn action() -> Option<libc::sigaction> {
+    // SAFETY: any thread may read an action. The call fills it, or fails.
     unsafe {
         let mut action: libc::sigaction = mem::zeroed();
-        if libc::sigaction(libc::SIGPROF, ptr::null(), &mut action) != 0 {
-            return false;
-        }
-        let handler = action.sa_sigaction;
-        if handler == on_signal as *const () as usize {
-            return true;
-        }
-        let takes_info = action.sa_flags & libc::SA_SIGINFO != 0;
-        let is_v8 = || handler == V8_HANDLER.load(Ordering::Relaxed) || is_in_image(handler, of_v8);
-        if !takes_info || !is_v8() {
-            return false;
-        }
-        AROUND.get_or_init(|| around);
-        V8_HANDLER.store(handler, Ordering::Release);
-        action.sa_sigaction = on_signal as *const () as usize;
-        libc::sigaction(libc::SIGPROF, &action, ptr::null_mut()) == 0
+        (libc::sigaction(libc::SIGPROF, ptr::null(), &mut action) == 0).then_some(action)
     }
+}
+
+/// Puts our handler in the place of an action's.
+fn set(mut action: libc::sigaction, around: Around) -> bool {
+    AROUND.get_or_init(|| around);
+    OTHER_HANDLER.store(action.sa_sigaction, Ordering::Release);
+    action.sa_sigaction = on_signal as *const () as usize;
+    // SAFETY: any thread may change an action. The handler is never unloaded, and calls the one from before.
+    unsafe { libc::sigaction(libc::SIGPROF, &action, ptr::null_mut()) == 0 }
 }
 
 /// Returns whether two addresses are in one file in memory.
@@ -75,18 +122,69 @@ fn is_in_image(address: usize, other: usize) -> bool {
 
 /// Handles a sampling signal. All that is called here is allowed in a signal handler.
 extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    let v8 = || {
-        let handler = V8_HANDLER.load(Ordering::Acquire);
-        if handler != 0 {
-            // SAFETY: the address was that of a handler with this signature.
+    // SAFETY: the kernel gives the struct, which is there while the handler runs.
+    let (code, number) = unsafe { ((*info).si_code, (*info).si_value().sival_ptr.addr()) };
+    let is_own = code == libc::SI_TIMER && number == &raw const TIMER as usize;
+    let other = || pass_on(signal, info, context);
+    let Some(around) = AROUND.get() else { return if is_own { () } else { other() } };
+    let errno = super::errno_location();
+    // SAFETY: the place is the thread's own.
+    let saved = unsafe { *errno };
+    // SAFETY: the argument is that of this handler.
+    let thread = unsafe { StoppedThread::new(context) };
+    around(if is_own { None } else { Some(&other) }, thread);
+    // SAFETY: the same.
+    unsafe { *errno = saved };
+}
+
+/// Does with a signal what would be done without our handler.
+fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    match OTHER_HANDLER.load(Ordering::Acquire) {
+        libc::SIG_IGN => {}
+        libc::SIG_DFL => {
+            // SAFETY: the signal is blocked in its handler, and ends the process after it, as without us.
+            unsafe {
+                libc::signal(signal, libc::SIG_DFL);
+                libc::raise(signal);
+            }
+        }
+        handler => {
+            // SAFETY: the address was that of a handler. One that takes the signal alone ignores the rest.
             let handler = unsafe { mem::transmute::<usize, SignalHandler>(handler) };
             handler(signal, info, context);
         }
-    };
-    match AROUND.get() {
-        // SAFETY: the argument is that of this handler.
-        Some(around) => around(&v8, unsafe { StoppedThread::new(context) }),
-        None => v8(),
+    }
+}
+
+/// A timer that sends the sampling signal to the thread that created it, by wall time. It ends with this value.
+#[derive(Debug)]
+pub struct SamplingTimer {
+    timer: Timer,
+    interval_us: u32,
+}
+
+impl SamplingTimer {
+    /// Creates a timer of the calling thread, which does not run yet. `around` runs with each signal. `of_v8` is the
+    /// address of any function of V8.
+    pub fn of_this_thread(of_v8: usize, interval_us: u32, around: Around) -> io::Result<Self> {
+        if !take(of_v8, around) {
+            return Err(io::Error::other("another profiler uses the sampling signal"));
+        }
+        let thread = thread_id().ok_or(io::ErrorKind::Unsupported)?;
+        let number = &raw const TIMER as usize;
+        let timer = Timer::new(libc::CLOCK_MONOTONIC, thread, libc::SIGPROF, number)?;
+        Ok(Self { timer, interval_us })
+    }
+
+    /// Lets the timer run.
+    pub fn start(&self) -> io::Result<()> {
+        self.timer.set(time(self.interval_us), time(self.interval_us))
+    }
+
+    /// Lets the timer stand still.
+    pub fn pause(&self) {
+        // A timer that is there can be stopped.
+        let _ = self.timer.set(NO_TIME, NO_TIME);
     }
 }
 
@@ -111,12 +209,16 @@ mod tests {
             libc::sigaction(libc::SIGPROF, ptr::null(), &mut action);
             action.sa_sigaction
         };
+        fn around(other: Option<&dyn Fn()>, _: StoppedThread) {
+            other.into_iter().for_each(|other| other());
+        }
         let of_v8 = libc::getpid as *const () as usize;
-        assert!(!wrap(of_v8, |v8, _| v8()));
+        assert!(!wrap(of_v8, around));
         assert_eq!(action(), libc::SIG_DFL);
         // SAFETY: the same.
         unsafe { libc::signal(libc::SIGPROF, address) };
-        assert!(!wrap(of_v8, |v8, _| v8()));
+        assert!(!wrap(of_v8, around));
+        assert!(SamplingTimer::of_this_thread(of_v8, 1000, around).is_err());
         assert_eq!(action(), address);
     }
 }

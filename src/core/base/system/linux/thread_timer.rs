@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use parking_lot::Mutex;
 
 use super::stopped_thread::StoppedThread;
+use super::timer::{NO_TIME, Timer, time};
 use super::threads::{blocked_signals, thread_clock, thread_id};
 use crate::base::system::posix::{clock_us, with_signals_blocked};
 
@@ -25,7 +26,6 @@ const FIRST_SIGNAL: c_int = 5;
 const CHECK: usize = usize::MAX;
 /// How often [`check`] waits for a tenth of a second.
 const CHECK_WAITS: u32 = 20;
-const NO_TIME: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// A function that runs in the signal handler. It gets the number of the timer.
 pub type OnTick = fn(number: usize, thread: StoppedThread);
@@ -105,57 +105,29 @@ extern "C" fn on_signal(_: c_int, info: *mut libc::siginfo_t, context: *mut c_vo
 
 /// A timer. It ends with this value.
 #[derive(Debug)]
-pub struct ThreadTimer(c_int);
+pub struct ThreadTimer(#[expect(dead_code, reason = "the timer ends with it")] Timer);
 
 impl ThreadTimer {
     /// Starts a timer for a thread, which ticks each time that the thread has used so much CPU time. The kernel
     /// looks at the clock in steps of a millisecond or more. The handler gets `number`.
     pub fn start(thread: u32, interval_us: u32, number: usize) -> io::Result<Self> {
         let clock = thread_clock(thread).ok_or(io::ErrorKind::InvalidInput)?;
-        let interval = libc::timespec {
-            tv_sec: (interval_us / 1_000_000).into(),
-            tv_nsec: (interval_us % 1_000_000 * 1000).into(),
-        };
-        let spec = libc::itimerspec { it_interval: interval, it_value: interval };
-        Self::start_by(clock, thread, spec, number)
+        Self::start_by(clock, thread, [time(interval_us); 2], number)
     }
 
     fn start_by(
         clock: libc::clockid_t,
         thread: u32,
-        spec: libc::itimerspec,
+        [first, interval]: [libc::timespec; 2],
         number: usize,
     ) -> io::Result<Self> {
         let signal = SIGNAL.load(Ordering::Acquire);
-        let (Ok(id), true) = (c_int::try_from(thread), signal != 0) else {
+        if signal == 0 {
             return Err(io::ErrorKind::InvalidInput.into());
-        };
-        // SAFETY: all zeros are a valid struct. The kernel reads the structs, and fills the number of the timer:
-        // the calls of the C library would keep memory for each timer.
-        unsafe {
-            let mut event: libc::sigevent = mem::zeroed();
-            event.sigev_value.sival_ptr = ptr::without_provenance_mut(number);
-            event.sigev_signo = signal;
-            event.sigev_notify = libc::SIGEV_THREAD_ID;
-            event.sigev_notify_thread_id = id;
-            let mut timer: c_int = 0;
-            if libc::syscall(libc::SYS_timer_create, clock, &raw const event, &raw mut timer) != 0 {
-                return Err(io::Error::last_os_error());
-            }
-            let timer = Self(timer);
-            let (none, no_spec) = (0, ptr::null_mut::<libc::itimerspec>());
-            match libc::syscall(libc::SYS_timer_settime, timer.0, none, &raw const spec, no_spec) {
-                0 => Ok(timer),
-                _ => Err(io::Error::last_os_error()),
-            }
         }
-    }
-}
-
-impl Drop for ThreadTimer {
-    fn drop(&mut self) {
-        // SAFETY: the number is that of a timer of this process, which nobody else ends.
-        unsafe { libc::syscall(libc::SYS_timer_delete, self.0) };
+        let timer = Timer::new(clock, thread, signal, number)?;
+        timer.set(first, interval)?;
+        Ok(Self(timer))
     }
 }
 
@@ -168,8 +140,7 @@ pub fn check() -> io::Result<()> {
     // A blocked signal waits to be taken, and runs no handler.
     with_signals_blocked(|| {
         let soon = libc::timespec { tv_sec: 0, tv_nsec: 1 };
-        let once = libc::itimerspec { it_interval: NO_TIME, it_value: soon };
-        let _timer = ThreadTimer::start_by(libc::CLOCK_MONOTONIC, own, once, CHECK)?;
+        let _timer = ThreadTimer::start_by(libc::CLOCK_MONOTONIC, own, [soon, NO_TIME], CHECK)?;
         match (0..CHECK_WAITS).any(|_| takes_tick()) {
             true => Ok(()),
             false => Err(io::Error::other("no signal of a timer came within two seconds")),

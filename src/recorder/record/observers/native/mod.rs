@@ -35,7 +35,7 @@ fn begin(start: &Start<'_>) -> Halves {
     let has_functions = start.config.categories.has(Category::Native);
     let stacks = if has_functions { stacks_of_this_thread(start.source) } else { None };
     let is_main = start.thread.link.thread.is_main;
-    let has_lanes = start.wants(Category::Native) && is_main && start.source == Source::V8;
+    let has_lanes = start.wants(Category::Native) && is_main && start.source != Source::Inspector;
     let plan = || LanePlan::new(start.config, start.names, start.info, start.thread.start_us);
     let writer = NativeWork {
         is_main,
@@ -53,7 +53,7 @@ fn begin(start: &Start<'_>) -> Halves {
 /// Lets the native stacks of this thread be copied, as far as that is possible.
 fn stacks_of_this_thread(source: Source) -> Option<Arc<ThreadStacks>> {
     let stacks = match source {
-        Source::V8 => ThreadStacks::of_this_thread(),
+        Source::V8 | Source::Walk => ThreadStacks::of_this_thread(),
         Source::Inspector => Err(Error::Native("this needs CPU_PROF_SOURCE=v8".into())),
     };
     stacks.inspect_err(warn_once).ok()

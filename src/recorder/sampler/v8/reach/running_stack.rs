@@ -111,8 +111,8 @@ pub(crate) fn innermost_functions(env: &Env, count: c_int) -> Vec<RunningFunctio
                 // A `v8::Location` is two numbers of 32 bits: line and column, from 0.
                 let location = (stack.location)(frame);
                 RunningFunction {
-                    name: text(env, (stack.function_name)(frame)),
-                    url: text(env, (stack.script_name)(frame)),
+                    name: text_of(env, (stack.function_name)(frame)),
+                    url: text_of(env, (stack.script_name)(frame)),
                     script_id: u32::try_from((stack.script_id)(frame)).unwrap_or(0),
                     line: (location as u32).wrapping_add(1),
                     column: ((location >> 32) as u32).wrapping_add(1),
@@ -125,7 +125,7 @@ pub(crate) fn innermost_functions(env: &Env, count: c_int) -> Vec<RunningFunctio
 }
 
 /// Returns the text of a `v8::String`; empty for none, and for one that is too long.
-fn text(env: &Env, string: Local) -> String {
+pub(in crate::sampler) fn text_of(env: &Env, string: Local) -> String {
     const MAX_BYTES: usize = 4096;
     if string.is_null() {
         return String::new();

@@ -2,7 +2,7 @@
 //! in the code, which often stands in no file, because a transpiler made it in memory.
 
 use std::cell::RefCell;
-use std::ffi::{c_int, c_void};
+use std::ffi::{c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -23,12 +23,19 @@ pub(crate) struct JitCodeEvent {
     code_start: *const c_void,
     code_len: usize,
     script: Local,
+    user_data: *mut c_void,
+    wasm_source: *const c_void,
+    /// The name of new code: a pointer, and its length in bytes.
+    name: *const c_char,
+    name_len: usize,
 }
 
 /// `JitCodeEvent::CODE_ADDED`
 const CODE_ADDED: c_int = 0;
 /// `JitCodeEvent::JIT_CODE`, the last kind of code that JavaScript becomes.
 const JIT_CODE: c_int = 1;
+/// `JitCodeEvent::WASM_CODE`
+const WASM_CODE: c_int = 2;
 /// `kJitCodeEventDefault`
 const NEW_CODE: c_int = 0;
 /// `kJitCodeEventEnumExisting`
@@ -103,6 +110,19 @@ impl ScriptHandler {
         self.set(NEW_CODE, Some(on_code));
     }
 
+    /// Notes the map of a script that was compiled before, if it is seen for the first time.
+    ///
+    /// # Safety
+    /// `script` is a handle of a `v8::UnboundScript` of the calling thread's isolate, in a scope of handles.
+    pub(in crate::sampler) unsafe fn note_existing(script: Local) {
+        STATE.with_borrow_mut(|state| {
+            if let Some(state) = state {
+                // SAFETY: the caller promises the handle.
+                unsafe { state.script(script, false) };
+            }
+        });
+    }
+
     /// Removes the handler.
     pub(crate) fn remove(self) {
         self.set(NEW_CODE, None);
@@ -123,9 +143,12 @@ pub(crate) fn forget_environment() {
 }
 
 impl HandlerState {
-    /// Notes what is known of a script that is seen for the first time.
-    fn script(&mut self, script: Local) {
-        // SAFETY: V8 passes a handle of the script, which lives during this call.
+    /// Notes what is known of a script that is seen for the first time. `is_new` means that it was compiled just now.
+    ///
+    /// # Safety
+    /// `script` is a handle of a `v8::UnboundScript` of the calling thread's isolate.
+    unsafe fn script(&mut self, script: Local, is_new: bool) {
+        // SAFETY: the caller promises the handle.
         let id = unsafe { (self.api.script_id)(script) };
         if id == self.last {
             return;
@@ -141,9 +164,11 @@ impl HandlerState {
         }
         // The environment is alive: the handler is removed in its cleanup hook at the latest.
         let map = Env::from_raw(self.env).run_in_scope(|| {
-            // SAFETY: V8 passes a handle of the script, a scope is open, and the value is one of this environment.
+            // SAFETY: the caller promises the handle, a scope is open, and the value is one of this environment.
             unsafe {
-                texts::compiled(script, script_id);
+                if is_new {
+                    texts::compiled(script, script_id);
+                }
                 let url = symbols::get_local(self.api.map_url, script);
                 Ok(read_map(self.env, url.cast()))
             }
@@ -158,8 +183,10 @@ impl HandlerState {
 /// Is called by V8 for each piece of compiled code, while no garbage may be collected.
 extern "C" fn on_code(event: *const JitCodeEvent) {
     // SAFETY: V8 passes an event that lives during this call.
-    let JitCodeEvent { kind, code_type, script, .. } = unsafe { &*event };
-    if *kind != CODE_ADDED || *code_type > JIT_CODE || script.is_null() {
+    let JitCodeEvent { kind, code_type, code_start, code_len, script, name, name_len, .. } = unsafe { &*event };
+    let is_script = *code_type <= JIT_CODE && !script.is_null();
+    let is_wasm = *code_type == WASM_CODE && !name.is_null();
+    if *kind != CODE_ADDED || !is_script && !is_wasm {
         return;
     }
     // Unwinding into C++ would end the process.
@@ -169,7 +196,13 @@ extern "C" fn on_code(event: *const JitCodeEvent) {
             if let Ok(mut state) = state.try_borrow_mut()
                 && let Some(state) = state.as_mut()
             {
-                state.script(*script);
+                if is_script {
+                    // SAFETY: V8 passes a handle of the script, which lives during this call.
+                    return unsafe { state.script(*script, true) };
+                }
+                // SAFETY: V8 passes a name of this length, which lives during this call.
+                let name = unsafe { std::slice::from_raw_parts(name.cast::<u8>(), *name_len) };
+                state.notes.wasm.add(*code_start as u64, *code_len as u64, name);
             }
         });
     }));

@@ -5,11 +5,13 @@ mod handler;
 mod maps;
 mod notes;
 mod texts;
+mod wasm;
 
 #[cfg(test)]
 pub(super) use self::handler::HandlerApi;
-pub(super) use self::handler::ScriptHandler;
+pub(in crate::sampler) use self::handler::ScriptHandler;
 pub(crate) use self::handler::forget_environment;
 pub(crate) use self::notes::{CompiledText, ScriptMap, ScriptNotes};
+pub(in crate::sampler) use self::wasm::WasmCode;
 #[cfg(test)]
 pub(super) use self::texts::TextApi;

@@ -1,7 +1,10 @@
 //! What was noted of a thread's scripts, on its way to the writer thread.
 
+use std::sync::Arc;
+
 use parking_lot::Mutex;
 
+use super::wasm::WasmCode;
 use crate::sampler::v8::reach::RunningFunction;
 
 /// A source map of a script.
@@ -27,6 +30,8 @@ pub(crate) struct CompiledText {
 pub(crate) struct ScriptNotes {
     maps: Mutex<Vec<ScriptMap>>,
     texts: Mutex<Vec<CompiledText>>,
+    /// Code of WebAssembly.
+    pub wasm: Arc<WasmCode>,
 }
 
 impl ScriptNotes {

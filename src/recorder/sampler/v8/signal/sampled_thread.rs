@@ -10,6 +10,7 @@ use super::super::stacks::StackRing;
 use super::super::symbols;
 use super::missing_frame::FrameFinder;
 use super::threads;
+use crate::sampler::walk::WalkedThread;
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::system::registers;
 use cpu_prof_core::base::system::stopped_thread::StoppedThread;
@@ -20,6 +21,8 @@ struct SampledThread {
     labels: Option<Rc<LabelReader>>,
     stacks: Option<Arc<StackRing>>,
     frames: Option<FrameFinder>,
+    /// The thread, if its samples are our own.
+    walk: Option<*const WalkedThread>,
     /// Count of the samples since the reading began.
     samples: AtomicU32,
 }
@@ -39,10 +42,17 @@ impl SignalReading {
         labels: Option<(LabelSource, Arc<LabelRing>)>,
         stacks: Option<Arc<StackRing>>,
         frames: Option<FrameFinder>,
+        walk: Option<*const WalkedThread>,
     ) -> Result<Self, Error> {
         let labels = labels.map(|(source, ring)| LabelReader::start(source, ring)).transpose()?;
         let reading = Self {
-            sampled: Box::new(SampledThread { labels, stacks, frames, samples: AtomicU32::new(0) }),
+            sampled: Box::new(SampledThread {
+                labels,
+                stacks,
+                frames,
+                walk,
+                samples: AtomicU32::new(0),
+            }),
         };
         let data: *const SampledThread = &raw const *reading.sampled;
         if !threads::enter(data.cast_mut().cast::<c_void>()) {
@@ -83,19 +93,24 @@ pub(crate) fn is_read_here() -> bool {
 }
 
 /// Runs in the signal handler of any thread. Nothing here may lock, allocate or panic.
-fn around_sample(v8: &dyn Fn(), stopped: StoppedThread) {
+pub(in crate::sampler) fn around_sample(v8: Option<&dyn Fn()>, stopped: StoppedThread) {
     // SAFETY: what a thread has entered stays until the thread itself leaves, and the handler runs on the
     // thread.
-    let Some(thread) = (unsafe { threads::data().cast::<SampledThread>().as_ref() }) else {
-        return v8();
+    let thread = unsafe { threads::data().cast::<SampledThread>().as_ref() };
+    // A signal of our timer is for a thread that is walked, and one of V8's for any other.
+    let Some(thread) = thread.filter(|thread| thread.walk.is_some() == v8.is_none()) else {
+        return v8.into_iter().for_each(|v8| v8());
     };
-    let SampledThread { labels, stacks, frames, samples } = thread;
+    let SampledThread { labels, stacks, frames, walk, samples } = thread;
     // SAFETY: this is the thread. Its isolate is alive until it leaves.
     let current = labels.as_ref().map(|labels| unsafe { labels.current() });
     let from_us = system::now_us();
-    match frames {
-        Some(frames) => with_missing_frame(frames, v8, stopped),
-        None => v8(),
+    match (walk, v8, frames) {
+        // SAFETY: the walk lives until the thread leaves, and the handler does not interrupt itself.
+        (Some(walk), ..) => unsafe { (**walk).sample(stopped) },
+        (None, Some(v8), Some(frames)) => with_missing_frame(frames, v8, stopped),
+        (None, Some(v8), None) => v8(),
+        (None, None, _) => {}
     }
     let to_us = system::now_us();
     samples.fetch_add(1, Ordering::Relaxed);

@@ -40,11 +40,14 @@ pub(super) fn missing(
     let bytes = unsafe { CodeBytes::around(own.program) };
     let frame = |caller: u64, return_to: Option<u64>| {
         let return_to = return_to.filter(|address| is_return_address(*address, code))?;
-        Some(MissingFrame { program: own.program, caller, return_to })
+        Some(MissingFrame { program: own.program, caller, return_to, is_entering: false })
+    };
+    let entering = |frame: Option<MissingFrame>| {
+        frame.map(|frame| MissingFrame { is_entering: true, ..frame })
     };
     let has_pushed = instruction(&bytes, -1) == Some(PUSH) && instruction(&bytes, 0) == Some(MAKE);
     if has_pushed || own.stack == own.frame {
-        return frame(thread.top(0)?, thread.top(1));
+        return entering(frame(thread.top(0)?, thread.top(1)));
     }
     let in_link = || frame(own.frame, Some(own.link));
     if has_removed(&bytes) {
@@ -52,7 +55,7 @@ pub(super) fn missing(
     }
     match kind {
         CodeKind::Compiled if (0..=MAX_ENTRY).any(|at| instruction(&bytes, at) == Some(PUSH)) => {
-            in_link()
+            entering(in_link())
         }
         CodeKind::Compiled => None,
         CodeKind::BuiltIn if !thread.is_javascript_frame() => None,
@@ -63,6 +66,7 @@ pub(super) fn missing(
                 program: own.program,
                 caller: own.frame,
                 return_to: own.program,
+                is_entering: false,
             }),
             Some(_) => None,
         },

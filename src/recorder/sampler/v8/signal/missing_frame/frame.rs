@@ -6,13 +6,15 @@ use cpu_prof_core::base::system::registers::CallRegisters;
 
 /// What the frame of code would be, if the code had made one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct MissingFrame {
+pub(in crate::sampler) struct MissingFrame {
     /// Address by which the code is found: a program counter behind which V8 expects a frame.
     pub program: u64,
     /// Frame pointer of the caller.
     pub caller: u64,
     /// Address to return to.
     pub return_to: u64,
+    /// Whether a function is about to make its frame.
+    pub is_entering: bool,
 }
 
 impl MissingFrame {

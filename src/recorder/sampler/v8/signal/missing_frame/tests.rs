@@ -366,7 +366,7 @@ mod on_aarch64 {
 fn the_frame_is_in_memory_below_the_stack_while_v8_looks() {
     let stack = [9_u64; 8];
     let top = &raw const stack as u64;
-    let frame = MissingFrame { program: 1, caller: top + 24, return_to: 3 };
+    let frame = MissingFrame { program: 1, caller: top + 24, return_to: 3, is_entering: false };
     let mut seen = None;
     // SAFETY: this thread stands still, and the stack pointer of the test is above this function's words.
     unsafe {

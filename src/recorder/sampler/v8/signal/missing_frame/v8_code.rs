@@ -7,7 +7,7 @@ use cpu_prof_core::base::system::sampling_signal::read_memory;
 
 /// A kind of V8's code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CodeKind {
+pub(in crate::sampler) enum CodeKind {
     /// A built-in function.
     BuiltIn,
     /// A function that V8 has compiled.
@@ -19,7 +19,7 @@ const FILLER: u8 = 0xcc;
 
 /// The addresses of an isolate's code.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct V8Code {
+pub(in crate::sampler) struct V8Code {
     /// The built-in functions, in the file of the program.
     pub built_in: Range<u64>,
     /// Their copy among the compiled functions, from which calls are short. Empty if there is none.
@@ -40,11 +40,16 @@ impl V8Code {
     }
 
     /// Returns the kind of the code at an address; none if it is not V8's.
-    pub(super) fn kind(&self, address: u64) -> Option<CodeKind> {
+    pub(in crate::sampler) fn kind(&self, address: u64) -> Option<CodeKind> {
         if self.built_in.contains(&address) || self.copy.contains(&address) {
             return Some(CodeKind::BuiltIn);
         }
         self.compiled.contains(&address).then_some(CodeKind::Compiled)
+    }
+
+    /// Returns the first address of the memory for compiled functions.
+    pub(in crate::sampler) fn first_compiled(&self) -> u64 {
+        self.compiled.start
     }
 
     /// Returns the first address of all built-in functions, by an address of one of them.

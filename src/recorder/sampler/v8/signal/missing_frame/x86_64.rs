@@ -49,23 +49,28 @@ pub(super) fn missing(
     let bytes = unsafe { CodeBytes::around(own.program) };
     let frame = |program: u64, caller: u64, return_to: Option<u64>| {
         let return_to = return_to.filter(|address| is_return_address(*address, code))?;
-        Some(MissingFrame { program, caller, return_to })
+        Some(MissingFrame { program, caller, return_to, is_entering: false })
+    };
+    let entering = |frame: Option<MissingFrame>| {
+        frame.map(|frame| MissingFrame { is_entering: true, ..frame })
     };
     let returns = |offset| bytes.byte(offset).is_some_and(|byte| RETURNS.contains(&byte));
     // V8 drops the stack if the program counter is at these instructions.
     if bytes.has(0, &MAKE) {
-        return frame(own.program + 4, own.frame, thread.top(0));
+        return entering(frame(own.program + 4, own.frame, thread.top(0)));
     }
     if bytes.has(-1, &MAKE) {
-        return frame(own.program + 3, thread.top(0)?, thread.top(1));
+        return entering(frame(own.program + 3, thread.top(0)?, thread.top(1)));
     }
     if bytes.byte(-1) == Some(POP) && returns(0) {
         return frame(own.program - 2, own.frame, thread.top(0));
     }
     // And if nothing is in the frame.
     if own.stack == own.frame {
-        let program = if bytes.byte(0) == Some(POP) { own.program - 1 } else { own.program };
-        return frame(program, thread.top(0)?, thread.top(1));
+        let is_leaving = bytes.byte(0) == Some(POP);
+        let program = if is_leaving { own.program - 1 } else { own.program };
+        let frame = frame(program, thread.top(0)?, thread.top(1));
+        return if is_leaving { frame } else { entering(frame) };
     }
     if let Some(return_to) = taken_return_address(&bytes, thread) {
         return frame(own.program, own.frame, Some(return_to));
@@ -74,7 +79,9 @@ pub(super) fn missing(
         return frame(own.program, own.frame, thread.top(0));
     }
     match kind {
-        CodeKind::Compiled if will_make(&bytes) => frame(own.program, own.frame, thread.top(0)),
+        CodeKind::Compiled if will_make(&bytes) => {
+            entering(frame(own.program, own.frame, thread.top(0)))
+        }
         CodeKind::Compiled => None,
         CodeKind::BuiltIn if !thread.is_javascript_frame() => None,
         CodeKind::BuiltIn => match offset_of_make(own.program, code) {
@@ -85,6 +92,7 @@ pub(super) fn missing(
                 program: own.program,
                 caller: own.frame,
                 return_to: own.program,
+                is_entering: false,
             }),
             Some(_) => None,
         },
@@ -120,6 +128,7 @@ fn in_built_in(code: &V8Code, thread: &StoppedStack<'_>) -> Option<MissingFrame>
             program: own.program,
             caller: own.frame,
             return_to,
+            is_entering: false,
         });
     };
     let return_to = thread.top(index)?;
@@ -127,9 +136,19 @@ fn in_built_in(code: &V8Code, thread: &StoppedStack<'_>) -> Option<MissingFrame>
         && register().is_some()
     {
         // Its caller has no frame either.
-        return Some(MissingFrame { program: return_to, caller: own.frame, return_to: caller });
+        return Some(MissingFrame {
+            program: return_to,
+            caller: own.frame,
+            return_to: caller,
+            is_entering: false,
+        });
     }
-    Some(MissingFrame { program: own.program, caller: own.frame, return_to })
+    Some(MissingFrame {
+        program: own.program,
+        caller: own.frame,
+        return_to,
+        is_entering: false,
+    })
 }
 
 /// Returns the register in which BaselineOutOfLinePrologue keeps its return address while it makes its caller's frame;

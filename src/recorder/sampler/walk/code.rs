@@ -1,0 +1,273 @@
+//! The code of a function that V8 has compiled, by an address in it: which functions are inlined there, at which
+//! positions of their scripts.
+//!
+//! Compiled code begins at a multiple of some bytes, behind a word that leads to its `Code`, which says where the code
+//! begins and ends: both must agree with the address. All is read so that nothing can fault, and once for each piece of
+//! code until a collection moves or frees code.
+
+use std::collections::BTreeMap;
+
+use super::frames::{is_object, is_small_number};
+use super::layout::{CodeLayout, Layout, TIER_BITS};
+use super::objects::Objects;
+use super::positions::{self, SourceOffset};
+use cpu_prof_core::base::system::checked_memory::{read_bytes, read_word, read_words};
+
+/// What code begins at a multiple of, on each machine.
+const ALIGNMENT: u64 = 32;
+/// Bytes of memory that are read at a time.
+const PAGE: u64 = 4096;
+/// The most bytes of code in front of an address that are looked through.
+const MAX_BACK: u64 = 1 << 20;
+/// Bytes in front of the code in which the word that leads to its `Code` stands.
+const HEAD: u64 = 128;
+/// The longest table that is read, bytes.
+const MAX_TABLE: u64 = 1 << 22;
+
+/// A tier of compiled code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tier {
+    Baseline,
+    Optimized,
+    /// Code that is of no function.
+    Other,
+}
+
+/// A function that is inlined in code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Inlined {
+    /// Where it is called.
+    call: SourceOffset,
+    /// Its `SharedFunctionInfo`; 0 if that is not known.
+    shared: u64,
+}
+
+/// A piece of compiled code.
+#[derive(Debug)]
+pub(super) struct Code {
+    start: u64,
+    end: u64,
+    pub tier: Tier,
+    /// `SharedFunctionInfo` of optimized code; 0 if that is not known.
+    pub shared: u64,
+    /// Offsets of instructions, in their order, and the positions of these.
+    positions: Vec<(u32, SourceOffset)>,
+    inlined: Vec<Inlined>,
+}
+
+/// A function at a place in code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct PlaceInCode {
+    /// `SharedFunctionInfo` of an inlined function; 0 for the code's own function.
+    pub shared: u64,
+    /// Offset in the text of the script; none if that is not known.
+    pub offset: Option<u32>,
+}
+
+/// The code that was looked up.
+#[derive(Debug, Default)]
+pub(super) struct CodeTable {
+    codes: BTreeMap<u64, Code>,
+    /// Words that stand in front of code at a distance: what `Code` is found by. The first look learns them.
+    heads: Vec<(u64, u64)>,
+}
+
+impl CodeTable {
+    /// Forgets all code, because a collection moves or frees it.
+    pub(super) fn clear(&mut self) {
+        self.codes.clear();
+        self.heads.clear();
+    }
+
+    /// Returns the code around an address; none if there is none that is certain. Compiled code is not below `first`.
+    pub(super) fn find(&mut self, layout: &Layout, address: u64, first: u64) -> Option<&Code> {
+        let start = match self.codes.range(..=address).next_back() {
+            Some((start, code)) if address < code.end => *start,
+            _ => {
+                let code = self.search(layout, address, first)?;
+                let start = code.start;
+                self.codes.insert(start, code);
+                start
+            }
+        };
+        self.codes.get(&start)
+    }
+
+    fn search(&mut self, layout: &Layout, address: u64, first: u64) -> Option<Code> {
+        let lowest = first.max(address.saturating_sub(MAX_BACK));
+        let mut page = Page::default();
+        let mut start = address / ALIGNMENT * ALIGNMENT;
+        while start >= lowest + HEAD {
+            let known = self.heads.iter().any(|(distance, word)| page.word(start - distance) == Some(*word));
+            if known || self.heads.is_empty() {
+                let code = (8..=HEAD).step_by(8).find_map(|distance| {
+                    let word = page.word(start - distance).filter(|word| is_object(*word))?;
+                    let object = match layout.code.is_inline {
+                        // `Code` itself stands in front of its instructions: the word is its map.
+                        true => start - distance + 1,
+                        false => word,
+                    };
+                    let code = read_code(layout, object, start)?;
+                    Some((distance, code))
+                });
+                if let Some((distance, code)) = code {
+                    // The word in front is the map of the object that the code is in.
+                    let map_at = if layout.code.is_inline { distance } else { distance + 8 };
+                    if let Some(map) = page.word(start - map_at)
+                        && !self.heads.contains(&(map_at, map))
+                    {
+                        self.heads.push((map_at, map));
+                    }
+                    return (address < code.end).then_some(code);
+                }
+            }
+            start -= ALIGNMENT;
+        }
+        None
+    }
+}
+
+/// A page of memory that was read last.
+struct Page {
+    start: u64,
+    words: Box<[u64]>,
+}
+
+impl Default for Page {
+    fn default() -> Self {
+        Self { start: 0, words: vec![0; (PAGE / 8) as usize].into_boxed_slice() }
+    }
+}
+
+impl Page {
+    /// Returns the word at an address; none if it cannot be read.
+    fn word(&mut self, address: u64) -> Option<u64> {
+        let start = address / PAGE * PAGE;
+        if start != self.start {
+            self.start = 0;
+            read_words(start, &mut self.words).then_some(())?;
+            self.start = start;
+        }
+        self.words.get(((address - start) / 8) as usize).copied()
+    }
+}
+
+/// Reads what is needed of a `Code` whose instructions begin at an address; none if it is no such object.
+fn read_code(layout: &Layout, object: u64, start: u64) -> Option<Code> {
+    let CodeLayout { kind, start: start_at, size, flags, baseline, data, positions, .. } = layout.code;
+    let objects = Objects { layout };
+    if objects.kind(object)? != kind {
+        return None;
+    }
+    let at = object - 1;
+    let begins = match layout.code.is_inline {
+        true => at + start_at,
+        false => read_word(at + start_at)?,
+    };
+    if begins != start {
+        return None;
+    }
+    let bytes = read_word(at + size)? as u32;
+    let tier_number = read_word(at + flags)? as u32 & TIER_BITS;
+    let tier = match tier_number.cmp(&baseline) {
+        std::cmp::Ordering::Less => Tier::Other,
+        std::cmp::Ordering::Equal => Tier::Baseline,
+        std::cmp::Ordering::Greater => Tier::Optimized,
+    };
+    let mut code = Code {
+        start,
+        end: start + u64::from(bytes),
+        tier,
+        shared: 0,
+        positions: Vec::new(),
+        inlined: Vec::new(),
+    };
+    if tier == Tier::Optimized {
+        read_optimized(layout, &mut code, read_word(at + data)?, read_word(at + positions)?);
+    }
+    Some(code)
+}
+
+/// Reads the positions of optimized code, and what is inlined in it. Leaves both empty if one is not as expected.
+fn read_optimized(layout: &Layout, code: &mut Code, data: u64, table: u64) -> Option<()> {
+    let objects = Objects { layout };
+    let entry = |index: u64| read_word(data - 1 + objects.first_element() + 8 * index);
+    let mut bytes = objects.bytes(table, MAX_TABLE)?;
+    let positions = positions::decode(&bytes, layout.code.encoding)?;
+    let length = (code.end - code.start) as u32;
+    if positions.last().is_some_and(|(offset, _)| *offset > length) {
+        return None;
+    }
+    code.shared = objects.shared_of(entry(layout.code.shared)?).unwrap_or(0);
+    bytes = objects.bytes(entry(layout.code.inlining)?, MAX_TABLE)?;
+    let literals = entry(layout.code.literals)?;
+    let literal_count = objects.length(literals)?;
+    let mut inlined = Vec::with_capacity(bytes.len() / INLINED_BYTES);
+    for bytes in bytes.chunks_exact(INLINED_BYTES) {
+        let call = SourceOffset::of(u64::from_le_bytes(bytes[..8].try_into().ok()?));
+        let literal = i32::from_le_bytes(bytes[8..12].try_into().ok()?);
+        let shared = match u64::try_from(literal) {
+            Ok(index) if index < literal_count => {
+                let literal = read_word(literals - 1 + objects.first_element() + 8 * index)?;
+                // A literal can be a weak pointer.
+                let literal = literal & !2;
+                if objects.is_of_script(literal) { literal } else { 0 }
+            }
+            _ => 0,
+        };
+        inlined.push(Inlined { call, shared });
+    }
+    let count = inlined.len();
+    let is_known = |at: &SourceOffset| at.inlined().is_none_or(|index| index < count);
+    if !positions.iter().all(|(_, at)| is_known(at)) || !inlined.iter().all(|each| is_known(&each.call)) {
+        return None;
+    }
+    (code.positions, code.inlined) = (positions, inlined);
+    Some(())
+}
+
+/// Bytes of an entry in the table of what is inlined: the position of the call, and the index of a literal.
+const INLINED_BYTES: usize = 16;
+
+impl Code {
+    /// Returns the functions that are at an address, the innermost first. The last one is the code's own function.
+    pub(super) fn places(&self, address: u64) -> Vec<PlaceInCode> {
+        let offset = (address - self.start) as u32;
+        // As V8 does: the instruction before the next one has taken the time.
+        let after = self.positions.partition_point(|(at, _)| *at < offset);
+        let mut places = Vec::new();
+        let mut at = after.checked_sub(1).and_then(|index| self.positions.get(index)).map(|(_, at)| *at);
+        // What is inlined in each other ends, unless the table is not what it seems.
+        while let Some(position) = at.filter(|_| places.len() < MAX_INLINED) {
+            let inlined = position.inlined().and_then(|index| self.inlined.get(index));
+            let shared = inlined.map_or(0, |inlined| inlined.shared);
+            places.push(PlaceInCode { shared, offset: position.offset() });
+            at = inlined.map(|inlined| inlined.call);
+        }
+        if places.is_empty() {
+            places.push(PlaceInCode { shared: 0, offset: None });
+        }
+        places
+    }
+}
+
+/// The most functions that are inlined in each other.
+const MAX_INLINED: usize = 64;
+
+/// Returns the text position of bytecode at an offset.
+pub(super) fn bytecode_positions(layout: &Layout, bytecode: u64) -> Option<Vec<(u32, SourceOffset)>> {
+    let objects = Objects { layout };
+    if objects.kind(bytecode)? != layout.bytecode.kind {
+        return None;
+    }
+    let length = read_word(bytecode - 1 + layout.bytecode.length).filter(|word| is_small_number(*word))? >> 32;
+    let table = objects.bytes(read_word(bytecode - 1 + layout.bytecode.positions)?, MAX_TABLE)?;
+    let positions = positions::decode(&table, layout.code.encoding)?;
+    positions.last().is_none_or(|(offset, _)| u64::from(*offset) < length).then_some(positions)
+}
+
+/// Reads bytes of memory that need not be there.
+pub(super) fn memory(address: u64, length: u64) -> Option<Vec<u8>> {
+    let mut bytes = vec![0; usize::try_from(length).ok()?];
+    read_bytes(address, &mut bytes).then_some(bytes)
+}
