@@ -88,10 +88,8 @@ fn natives(
     (pointers == [own, built_in].map(pointer_of)).then_some(())?;
     let found = NATIVES.get().into_iter().zip(pointers).filter_map(|(seen, pointer)| {
         let SeenFrame { kind, words } = seen?;
-        let [index] = (2..NATIVE_WORDS).filter(|index| words.get(*index) == Some(&pointer)).collect::<Vec<_>>()[..]
-        else {
-            return None;
-        };
+        // The caller's own frame, which follows, can have the function, too.
+        let index = (2..NATIVE_WORDS).find(|index| words.get(*index) == Some(&pointer))?;
         Some(NativeFrame { kind, function: 8 * index as i64 })
     });
     let mut found: Vec<NativeFrame> = found.collect();
