@@ -107,7 +107,7 @@ export interface Recorder {
    * recorded, or arms the thread.
    *
    * `argv` is `process.argv`; `follow` is called without arguments where an armed thread has been started or
-   * stopped, or should be. Returns false if a setting is wrong, so that the program must be
+   * stopped, or should be. `calling` calls its first argument, within `JSON.stringify` if the second is true. Returns false if a setting is wrong, so that the program must be
    * stopped; the reason is on stderr by then. Any other failure is reported there too, and the
    * program runs on unprofiled.
    */
@@ -116,6 +116,7 @@ export interface Recorder {
     argv: object,
     startInspector: StartInspector,
     follow: Follow,
+    calling: Calling,
   ): boolean
   /**
    * Starts recording the calling thread, which is not being recorded, or arms the thread; a worker that is
@@ -128,6 +129,7 @@ export interface Recorder {
     options: Record<string, string>,
     startInspector: StartInspector,
     follow: Follow,
+    calling: Calling,
   ): StartFailure | null
   /**
    * Waits for a sample in this call, some milliseconds at most, if the calling thread is recorded. V8 gives the functions
@@ -345,6 +347,9 @@ export type StartInspector = (
 /** Follows a start or a stop of an armed thread. */
 export type Follow = () => void
 
+/** Calls its first argument. */
+export type Calling = (value1: unknown, value2: boolean) => void
+
 /** The properties of a thread that only JavaScript knows. */
 export interface CallingThread {
   /** `worker_threads.threadId` */
@@ -409,7 +414,7 @@ export interface JsRecording {
   /** Id of the process. */
   pid: number
   /** Source of the samples. */
-  source: 'v8' | 'inspector'
+  source: 'v8' | 'walk' | 'inspector'
 }
 
 /** What is compared even if it hardly took time. */
