@@ -97,7 +97,7 @@ export interface Options {
    * Source of the samples: V8's own functions, or `node:inspector`. `auto` uses V8 where all its
    * functions can be found. Default: `CPU_PROF_SOURCE`, or else `auto`.
    */
-  source?: 'auto' | 'v8' | 'inspector'
+  source?: 'auto' | 'v8' | 'walk' | 'inspector'
 }
 
 /** A stopped recording. */
@@ -119,7 +119,7 @@ export interface Recording {
   /** `process.pid`. */
   pid: number
   /** Source of the samples. */
-  source: 'v8' | 'inspector'
+  source: 'v8' | 'walk' | 'inspector'
 }
 
 /**

@@ -134,7 +134,7 @@ const SOURCE: Setting = Setting {
     kind: ValueKind::String,
     variable: Some("CPU_PROF_SOURCE"),
     flag: Some("--source <source>"),
-    help: "source of the samples: auto, v8 or inspector",
+    help: "source of the samples: auto, v8, walk or inspector",
     default: Value("auto"),
 };
 const MAX_SIZE: Setting = Setting {

@@ -159,7 +159,10 @@ impl Handles {
         // V8 counts from 0, and returns -1 for an offset outside of the text.
         let from_1 = |number: c_int| u32::try_from(number).map_or(0, |number| number + 1);
         // SAFETY: the caller promises the thread, and the handle is one of a `SharedFunctionInfo`.
-        let line = unsafe { (self.api.line_of)(shared, offset) };
-        SourcePosition { line: from_1(line), column: 0 }
+        let (line, column) = unsafe {
+            let column = self.optional.column_of.map(|column_of| column_of(shared, offset));
+            ((self.api.line_of)(shared, offset), column.unwrap_or(-1))
+        };
+        SourcePosition { line: from_1(line), column: from_1(column) }
     }
 }

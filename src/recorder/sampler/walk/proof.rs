@@ -176,7 +176,21 @@ impl Scope {
         make: impl FnOnce(&mut napi_sys::napi_value) -> napi_sys::napi_status,
     ) -> Option<napi_sys::napi_value> {
         let mut value = ptr::null_mut();
-        (make(&mut value) == napi_sys::Status::napi_ok && !value.is_null()).then_some(value)
+        let is_made = make(&mut value) == napi_sys::Status::napi_ok && !value.is_null();
+        self.forget_error();
+        is_made.then_some(value)
+    }
+
+    /// Does not pass on what a function or a getter of the program has thrown.
+    fn forget_error(&self) {
+        let (mut is_pending, mut error) = (false, ptr::null_mut());
+        // SAFETY: this is the environment's thread, and the scope is open.
+        unsafe {
+            napi_sys::napi_is_exception_pending(self.env, &mut is_pending);
+            if is_pending {
+                napi_sys::napi_get_and_clear_last_exception(self.env, &mut error);
+            }
+        }
     }
 
     fn function(
@@ -219,11 +233,7 @@ impl Scope {
             let (count, first) = (arguments.len(), arguments.as_ptr());
             napi_sys::napi_call_function(self.env, global, function, count, first, &mut result)
         };
-        if status == napi_sys::Status::napi_pending_exception {
-            let mut error = ptr::null_mut();
-            // SAFETY: the same. What a program's own function threw is not passed on.
-            unsafe { napi_sys::napi_get_and_clear_last_exception(self.env, &mut error) };
-        }
+        self.forget_error();
         (status == napi_sys::Status::napi_ok).then_some(())
     }
 }

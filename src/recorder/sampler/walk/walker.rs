@@ -53,6 +53,9 @@ impl Walker {
     /// Creates the walk of the thread of `env`, which does not run yet. The error says why there is none.
     pub(crate) fn new(env: &Env, interval_us: u32) -> Result<Self, Error> {
         let unavailable = |text: &str| Error::NoWalk(text.to_owned());
+        if !cfg!(target_arch = "x86_64") {
+            return Err(unavailable("it needs Linux on x64, with glibc"));
+        }
         let proven = proof::proven().ok_or_else(|| unavailable("this version of Node.js is not known well enough"))?;
         let api = symbols::api()?;
         let isolate = symbols::current_isolate(api)
