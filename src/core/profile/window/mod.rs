@@ -49,6 +49,21 @@ pub struct Window {
     pub start_us: i64,
     /// End of the window, CLOCK_MONOTONIC, microseconds.
     pub end_us: i64,
+    /// Stacks that were compared with what V8's own code finds, since the start of the recording; none if V8's profiler
+    /// has taken the samples.
+    pub compared: Option<ComparedStacks>,
+}
+
+/// Counts of stacks that the walk and V8's own code have found at the same moment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ComparedStacks {
+    /// The same.
+    pub same: u32,
+    /// Without innermost frames in V8's.
+    pub left_out: u32,
+    /// Different in another way.
+    pub different: u32,
 }
 
 impl Window {

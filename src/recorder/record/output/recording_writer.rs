@@ -102,6 +102,7 @@ impl RecordingWriter {
         let flush = Flush {
             pause_us: Some(u64::try_from(pause.as_micros()).unwrap_or(u64::MAX)),
             restarts: self.passes.restarts,
+            compared: window.compared,
             cpu,
             ..Flush::default()
         };

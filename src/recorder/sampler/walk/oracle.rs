@@ -4,6 +4,7 @@
 //! these, and otherwise both must be the same.
 
 use super::frames::RawFrame;
+use cpu_prof_core::profile::window::ComparedStacks;
 
 /// Count of samples before a judgement.
 const ENOUGH: u32 = 50;
@@ -11,14 +12,9 @@ const ENOUGH: u32 = 50;
 const LIMIT: u32 = 20;
 
 /// The comparison so far.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(super) struct Oracle {
-    /// Count of samples that were the same.
-    pub same: u32,
-    /// Count of samples in which V8 has left out innermost frames.
-    pub left_out: u32,
-    /// Count of samples that differed otherwise.
-    pub different: u32,
+    pub compared: ComparedStacks,
 }
 
 impl Oracle {
@@ -30,23 +26,25 @@ impl Oracle {
         // V8 leaves out the innermost function, unless the interpreter runs it: it has the registers.
         let is_left_out = |count: usize| ours.get(count..).is_some_and(|rest| rest == found);
         let is_same = is_left_out(0) || is_left_out(1);
+        let compared = &mut self.compared;
         let count = match (is_same, found.is_empty() || is_left_out(2)) {
-            (true, _) => &mut self.same,
-            (false, true) => &mut self.left_out,
-            (false, false) => &mut self.different,
+            (true, _) => &mut compared.same,
+            (false, true) => &mut compared.left_out,
+            (false, false) => &mut compared.different,
         };
         *count += 1;
     }
 
     /// Notes a frame whose code is of another function than the frame.
     pub(super) fn differs(&mut self) {
-        self.different += 1;
+        self.compared.different += 1;
     }
 
     /// Returns whether the walk finds other stacks than V8.
     pub(super) fn is_wrong(&self) -> bool {
-        let all = self.same + self.left_out + self.different;
-        all >= ENOUGH && self.different * LIMIT > all
+        let ComparedStacks { same, left_out, different } = self.compared;
+        let all = same + left_out + different;
+        all >= ENOUGH && different * LIMIT > all
     }
 }
 

@@ -120,6 +120,7 @@ impl Walker {
             places: collector.borrow().frames.clone(),
             start_us: start_us.replace(end_us),
             end_us,
+            compared: collector.borrow().oracle.compared,
             ..WalkWindow::default()
         };
         let env = Env::from_raw(handles.env);

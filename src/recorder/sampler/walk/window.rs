@@ -8,7 +8,7 @@ use super::collector::{Collected, Place, UNKNOWN};
 use super::ring::SampleKind;
 use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::position::SourcePosition;
-use cpu_prof_core::profile::window::{Sample, Window, WindowNode};
+use cpu_prof_core::profile::window::{ComparedStacks, Sample, Window, WindowNode};
 
 /// A window.
 #[derive(Debug, Default)]
@@ -24,6 +24,7 @@ pub(crate) struct WalkWindow {
     pub(super) positions: FxHashMap<Place, SourcePosition>,
     pub(super) start_us: i64,
     pub(super) end_us: i64,
+    pub(super) compared: ComparedStacks,
 }
 
 /// The nodes of a call tree that grows.
@@ -36,7 +37,12 @@ struct Tree {
 impl WalkWindow {
     /// Returns the window as all sources return it.
     pub(crate) fn read(self) -> Window {
-        let mut window = Window { start_us: self.start_us, end_us: self.end_us, ..Window::default() };
+        let mut window = Window {
+            start_us: self.start_us,
+            end_us: self.end_us,
+            compared: Some(self.compared),
+            ..Window::default()
+        };
         window.frames.push(CallFrame::root());
         window.nodes.push(WindowNode { parent: 0, frame: 0 });
         let mut tree = Tree { window, frames: FxHashMap::default(), nodes: FxHashMap::default() };

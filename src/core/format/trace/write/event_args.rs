@@ -13,6 +13,7 @@ use crate::profile::gc::{CollectionTotals, MemoryUse};
 use crate::profile::label_table::LabelSet;
 use crate::profile::met_condition::MetCondition;
 use crate::profile::position::SourcePosition;
+use crate::profile::window::ComparedStacks;
 
 /// `args`, in the shapes that DevTools reads.
 #[derive(Debug, serde::Serialize)]
@@ -192,6 +193,9 @@ pub struct Flush {
     /// Collections since the last flush, if there were any.
     #[serde(rename = "gc", skip_serializing_if = "Option::is_none")]
     pub collections: Option<CollectionTotals>,
+    /// Stacks of the walk that were compared with V8's own, since the start.
+    #[serde(rename = "comparedStacks", skip_serializing_if = "Option::is_none")]
+    pub compared: Option<ComparedStacks>,
     /// CPU times up to now.
     #[serde(flatten)]
     pub cpu: CpuTimes,
