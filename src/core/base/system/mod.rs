@@ -8,13 +8,13 @@ pub mod cpu_times;
 mod listed_process;
 pub mod loaded_library;
 // Here for its tests, which run on every system.
+#[cfg(not(target_os = "linux"))]
+#[path = "no_checked_memory.rs"]
+pub mod checked_memory;
 #[cfg(any(target_os = "macos", test))]
 mod process_arguments;
 pub mod registers;
 pub mod regular_file;
-#[cfg(not(target_os = "linux"))]
-#[path = "no_checked_memory.rs"]
-pub mod checked_memory;
 #[cfg(not(target_os = "linux"))]
 #[path = "no_sampling_signal.rs"]
 pub mod sampling_signal;

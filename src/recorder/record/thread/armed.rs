@@ -193,6 +193,7 @@ pub(crate) fn is_part_of_ended() -> bool {
 }
 
 fn is_sampled_here() -> bool {
-    RECORDING
-        .with_borrow(|recording| recording.as_ref().is_some_and(|each| each.sampler.borrow().source() != Source::Inspector))
+    RECORDING.with_borrow(|recording| {
+        recording.as_ref().is_some_and(|each| each.sampler.borrow().source() != Source::Inspector)
+    })
 }

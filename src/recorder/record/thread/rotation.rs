@@ -197,7 +197,9 @@ pub(crate) fn wait_for_sample() {
     /// The longest wait where V8's sampling thread gets no core.
     const LONGEST_WAIT_US: i64 = 25_000;
     RECORDING.with_borrow(|recording| {
-        let Some(recording) = recording.as_ref().filter(|each| each.sampler.borrow().profiler().is_some()) else {
+        let Some(recording) =
+            recording.as_ref().filter(|each| each.sampler.borrow().profiler().is_some())
+        else {
             return;
         };
         let interval_us = i64::from(recording.config.interval_us);

@@ -12,8 +12,8 @@ use super::recording::{RECORDING, ThreadRecording};
 pub(crate) use crate::record::link::javascript_threads::note_started_worker;
 use crate::sampler::v8::{WorkerFunction, offer_to_workers};
 use cpu_prof_core::base::error::Error;
-use cpu_prof_core::base::settings::values::Source;
 use cpu_prof_core::base::settings::config::Config;
+use cpu_prof_core::base::settings::values::Source;
 
 /// Settings of the recordings that cover their workers, by the recordings' ids.
 static COVERING: Mutex<BTreeMap<u32, Config>> = Mutex::new(BTreeMap::new());
@@ -31,7 +31,11 @@ pub(crate) fn cover_workers(
 ) -> Result<Option<(u32, Option<&'static str>)>, Error> {
     RECORDING.with_borrow(|recording| {
         let Some(recording) = recording else { return Ok(None) };
-        let binding = if recording.sampler.borrow().source() != Source::Inspector { Some(offer(record)?) } else { None };
+        let binding = if recording.sampler.borrow().source() != Source::Inspector {
+            Some(offer(record)?)
+        } else {
+            None
+        };
         let id = recording.thread.link.id;
         COVERING.lock().insert(id, recording.config.clone());
         Ok(Some((id, binding)))

@@ -98,7 +98,10 @@ impl CodeTable {
         let mut page = Page::default();
         let mut start = address / ALIGNMENT * ALIGNMENT;
         while start >= lowest + HEAD {
-            let known = self.heads.iter().any(|(distance, word)| page.word(start - distance) == Some(*word));
+            let known = self
+                .heads
+                .iter()
+                .any(|(distance, word)| page.word(start - distance) == Some(*word));
             if known || self.heads.is_empty() {
                 let code = (8..=HEAD).step_by(8).find_map(|distance| {
                     let word = page.word(start - distance).filter(|word| is_object(*word))?;
@@ -154,7 +157,8 @@ impl Page {
 
 /// Reads what is needed of a `Code` whose instructions begin at an address; none if it is no such object.
 fn read_code(layout: &Layout, object: u64, start: u64) -> Option<Code> {
-    let CodeLayout { kind, start: start_at, size, flags, baseline, data, positions, .. } = layout.code;
+    let CodeLayout { kind, start: start_at, size, flags, baseline, data, positions, .. } =
+        layout.code;
     let objects = Objects { layout };
     if objects.kind(object)? != kind {
         return None;
@@ -219,7 +223,9 @@ fn read_optimized(layout: &Layout, code: &mut Code, data: u64, table: u64) -> Op
     }
     let count = inlined.len();
     let is_known = |at: &SourceOffset| at.inlined().is_none_or(|index| index < count);
-    if !positions.iter().all(|(_, at)| is_known(at)) || !inlined.iter().all(|each| is_known(&each.call)) {
+    if !positions.iter().all(|(_, at)| is_known(at))
+        || !inlined.iter().all(|each| is_known(&each.call))
+    {
         return None;
     }
     (code.positions, code.inlined) = (positions, inlined);
@@ -236,7 +242,8 @@ impl Code {
         // As V8 does: the instruction before the next one has taken the time.
         let after = self.positions.partition_point(|(at, _)| *at < offset);
         let mut places = Vec::new();
-        let mut at = after.checked_sub(1).and_then(|index| self.positions.get(index)).map(|(_, at)| *at);
+        let mut at =
+            after.checked_sub(1).and_then(|index| self.positions.get(index)).map(|(_, at)| *at);
         // What is inlined in each other ends, unless the table is not what it seems.
         while let Some(position) = at.filter(|_| places.len() < MAX_INLINED) {
             let inlined = position.inlined().and_then(|index| self.inlined.get(index));
@@ -255,12 +262,17 @@ impl Code {
 const MAX_INLINED: usize = 64;
 
 /// Returns the text position of bytecode at an offset.
-pub(super) fn bytecode_positions(layout: &Layout, bytecode: u64) -> Option<Vec<(u32, SourceOffset)>> {
+pub(super) fn bytecode_positions(
+    layout: &Layout,
+    bytecode: u64,
+) -> Option<Vec<(u32, SourceOffset)>> {
     let objects = Objects { layout };
     if objects.kind(bytecode)? != layout.bytecode.kind {
         return None;
     }
-    let length = read_word(bytecode - 1 + layout.bytecode.length).filter(|word| is_small_number(*word))? >> 32;
+    let length = read_word(bytecode - 1 + layout.bytecode.length)
+        .filter(|word| is_small_number(*word))?
+        >> 32;
     let table = objects.bytes(read_word(bytecode - 1 + layout.bytecode.positions)?, MAX_TABLE)?;
     let positions = positions::decode(&table, layout.code.encoding)?;
     positions.last().is_none_or(|(offset, _)| u64::from(*offset) < length).then_some(positions)

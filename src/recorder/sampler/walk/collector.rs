@@ -128,7 +128,8 @@ impl Collector {
         let found = Objects { layout: thread.layout }.shared_of_functions(&new);
         for (function, shared) in new.into_iter().zip(found) {
             // SAFETY: the caller promises the heap, and the type of the object was checked.
-            let number = shared.map(|shared| unsafe { self.function(handles, shared, Some(function)) });
+            let number =
+                shared.map(|shared| unsafe { self.function(handles, shared, Some(function)) });
             self.by_pointer.insert(function, number);
         }
     }
@@ -205,7 +206,7 @@ impl Collector {
         // SAFETY: the caller promises the heap.
         let places = unsafe {
             match is_compiled {
-                true => self.compiled(thread, handles, function, address),
+                true => self.compiled(thread, handles, function, address, is_exact),
                 false => Box::from([self.interpreted(thread, function, raw)]),
             }
         };
@@ -228,7 +229,11 @@ impl Collector {
         Place { function, offset }
     }
 
-    fn bytecode(&mut self, thread: &WalkedThread, bytecode: u64) -> Option<Arc<[(u32, SourceOffset)]>> {
+    fn bytecode(
+        &mut self,
+        thread: &WalkedThread,
+        bytecode: u64,
+    ) -> Option<Arc<[(u32, SourceOffset)]>> {
         if bytecode == 0 {
             return None;
         }
@@ -246,10 +251,13 @@ impl Collector {
         handles: &Handles,
         function: u32,
         address: u64,
+        is_exact: bool,
     ) -> Box<[Place]> {
         let first = thread.finder.code().first_compiled();
         let own = Place { function, offset: None };
-        let Some(code) = self.codes.find(thread.layout, address, first) else { return Box::from([own]) };
+        let Some(code) = self.codes.find(thread.layout, address, first) else {
+            return Box::from([own]);
+        };
         let (tier, places, shared) = (code.tier, code.places(address), code.shared);
         if tier != Tier::Optimized {
             return Box::from([own]);
@@ -261,13 +269,22 @@ impl Collector {
                 0 => function,
                 shared => self.function(handles, shared, None),
             };
-            if function != UNKNOWN && function != own {
+            let is_other = function != UNKNOWN && function != own;
+            if is_other && !is_exact {
                 self.oracle.differs();
             }
             let mut found = Vec::with_capacity(places.len());
             for place in places {
-                let function = if place.shared == 0 { own } else { self.function(handles, place.shared, None) };
+                let function = if place.shared == 0 {
+                    own
+                } else {
+                    self.function(handles, place.shared, None)
+                };
                 found.push(Place { function, offset: place.offset });
+            }
+            // Code that is removing its frame stands on the frame of its caller.
+            if is_other && is_exact {
+                found.push(Place { function, offset: None });
             }
             found.into_boxed_slice()
         }

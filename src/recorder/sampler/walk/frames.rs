@@ -98,10 +98,14 @@ impl FrameWalk<'_> {
                     others = 0;
                     continue;
                 }
-                if kind == self.types.wasm && !found(RawFrame { program, ..RawFrame::default() }) {
-                    return;
+                if kind == self.types.wasm {
+                    if !found(RawFrame { program, ..RawFrame::default() }) {
+                        return;
+                    }
+                    others = 0;
+                } else {
+                    others += 1;
                 }
-                others += 1;
             } else if let Some(kind) = self.code.kind(program) {
                 others = 0;
                 let (bytecode, offset) = match kind {
@@ -109,7 +113,8 @@ impl FrameWalk<'_> {
                     CodeKind::Compiled => (0, 0),
                 };
                 let is_interpreted = is_object(bytecode) && is_small_number(offset);
-                let (bytecode, offset) = if is_interpreted { (bytecode, offset >> 32) } else { (0, 0) };
+                let (bytecode, offset) =
+                    if is_interpreted { (bytecode, offset >> 32) } else { (0, 0) };
                 if !found(RawFrame { function: word(slots::FUNCTION), program, bytecode, offset }) {
                     return;
                 }
@@ -148,7 +153,8 @@ impl FrameWalk<'_> {
             }
             // SAFETY: the frame is on the thread's own stack, in the part that is in use.
             let word = |offset: i64| unsafe { self.word(frame, offset, stack) };
-            let is_wasm = word(slots::CONTEXT) == self.types.wasm << 1 && is_object(word(slots::FUNCTION));
+            let is_wasm =
+                word(slots::CONTEXT) == self.types.wasm << 1 && is_object(word(slots::FUNCTION));
             if is_wasm {
                 return Some(Position { program, frame, stack });
             }

@@ -57,11 +57,8 @@ impl Function {
 
     /// Returns a function of WebAssembly.
     pub(super) fn of_wasm(name: String) -> Self {
-        let frame = CallFrame {
-            function_name: name,
-            url: WASM_URL.to_owned(),
-            ..CallFrame::unknown()
-        };
+        let frame =
+            CallFrame { function_name: name, url: WASM_URL.to_owned(), ..CallFrame::unknown() };
         Self { shared: ptr::null_mut(), closure: ptr::null_mut(), frame: Some(Arc::new(frame)) }
     }
 
@@ -106,7 +103,11 @@ impl Handles {
     ///
     /// # Safety
     /// This is the isolate's thread, in a context, where the heap may grow.
-    pub(super) unsafe fn frame(&self, function: SharedHandle, names: &mut ScriptNames) -> CallFrame {
+    pub(super) unsafe fn frame(
+        &self,
+        function: SharedHandle,
+        names: &mut ScriptNames,
+    ) -> CallFrame {
         let env = Env::from_raw(self.env);
         let shared: Local = function.shared.cast();
         // SAFETY: the caller promises the thread. The handle is one of a `SharedFunctionInfo`, as those of
@@ -123,7 +124,8 @@ impl Handles {
                 _ if !in_script => Arc::from(""),
                 Some(name) => Arc::clone(name),
                 None => {
-                    let name: Arc<str> = text_of(&env, get_local(self.api.script_name, shared)).into();
+                    let name: Arc<str> =
+                        text_of(&env, get_local(self.api.script_name, shared)).into();
                     if names.len() >= MAX_SCRIPTS {
                         names.clear();
                     }

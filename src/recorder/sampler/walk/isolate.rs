@@ -6,8 +6,8 @@ use super::layout::FrameTypes;
 use crate::sampler::v8::V8Code;
 use crate::sampler::v8::symbols::Isolate;
 use cpu_prof_core::base::system::checked_memory::{read_word, read_words};
-use cpu_prof_core::base::system::stopped_thread::own_registers;
 use cpu_prof_core::base::system::registers::CallRegisters;
+use cpu_prof_core::base::system::stopped_thread::own_registers;
 
 /// Words of an isolate that are looked through.
 const ISOLATE_WORDS: usize = 8 << 10;
@@ -82,15 +82,15 @@ impl Look {
 
     /// Returns the places, by what `inner` found within a call of the calling function; none if they are not certain.
     pub(super) fn slots(&self, inner: &Self) -> Option<IsolateSlots> {
-        let [word] = self.words.iter().filter(|word| inner.words.contains(word)).collect::<Vec<_>>()[..] else {
+        let [word] =
+            self.words.iter().filter(|word| inner.words.contains(word)).collect::<Vec<_>>()[..]
+        else {
             return None;
         };
         let link = inner.entry.iter().find(|(_, word)| *word == self.exit);
         let is_sound = inner.exit < self.exit;
-        link.filter(|_| is_sound).map(|(offset, _)| IsolateSlots {
-            exit_frame: 8 * word,
-            entry_link: *offset,
-        })
+        link.filter(|_| is_sound)
+            .map(|(offset, _)| IsolateSlots { exit_frame: 8 * word, entry_link: *offset })
     }
 }
 
@@ -103,7 +103,9 @@ fn entry_words(frame: u64, types: &FrameTypes, end: u64) -> Option<Vec<(i64, u64
             let offsets = (-MAX_ENTRY..=-24).rev().filter(|offset| offset % 8 == 0);
             return Some(
                 offsets
-                    .filter_map(|offset| Some((offset, read_word(frame.wrapping_add_signed(offset))?)))
+                    .filter_map(|offset| {
+                        Some((offset, read_word(frame.wrapping_add_signed(offset))?))
+                    })
                     .collect(),
             );
         }

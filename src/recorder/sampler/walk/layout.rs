@@ -108,7 +108,8 @@ impl Layout {
         let kind = |name: &str| u16::try_from(number(name)?).ok();
         let any = |names: &[&str]| names.iter().find_map(|name| offset(name));
         let Version { code, positions, bytecode, encoding, fast_call } = Version::of(version)?;
-        let first = kind("FirstJSFunctionType").or_else(|| kind("type_JSFunction__JS_FUNCTION_TYPE"))?;
+        let first =
+            kind("FirstJSFunctionType").or_else(|| kind("type_JSFunction__JS_FUNCTION_TYPE"))?;
         // Functions of typed arrays, promises and classes come after.
         let last = kind("LastJSFunctionType").unwrap_or(first + MAX_FUNCTION_TYPES);
         let frame = |name: &str| offset(&format!("frametype_{name}"));

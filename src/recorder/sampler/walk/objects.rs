@@ -13,7 +13,8 @@ pub(super) struct Objects<'a> {
 impl Objects<'_> {
     /// Returns the type of an object; none if it cannot be read.
     pub(super) fn kind(&self, object: u64) -> Option<u16> {
-        let map = is_object(object).then(|| read_word(object - 1))?.filter(|map| is_object(*map))?;
+        let map =
+            is_object(object).then(|| read_word(object - 1))?.filter(|map| is_object(*map))?;
         self.kind_of_map(map)
     }
 
@@ -59,12 +60,16 @@ impl Objects<'_> {
     /// Returns the `SharedFunctionInfo` of each pointer that is one to a function; none for others.
     pub(super) fn shared_of_functions(&self, functions: &[u64]) -> Vec<Option<u64>> {
         let shared_at = self.layout.function_shared / 8;
-        let addresses: Vec<u64> =
-            functions.iter().map(|function| if is_object(*function) { function - 1 } else { 0 }).collect();
+        let addresses: Vec<u64> = functions
+            .iter()
+            .map(|function| if is_object(*function) { function - 1 } else { 0 })
+            .collect();
         let heads = read_each::<MAX_HEAD>(&addresses);
         let maps_and_shared: Vec<(u64, u64)> = heads
             .iter()
-            .map(|head| head.map_or((0, 0), |words| (words[0], words[shared_at as usize % MAX_HEAD])))
+            .map(|head| {
+                head.map_or((0, 0), |words| (words[0], words[shared_at as usize % MAX_HEAD]))
+            })
             .collect();
         let types = self.types_of(maps_and_shared.iter().map(|(map, _)| *map));
         let shared_maps = read_each::<1>(
@@ -76,7 +81,8 @@ impl Objects<'_> {
             .zip(shared_types)
             .zip(maps_and_shared)
             .map(|((kind, shared_kind), (_, shared))| {
-                let is_function = kind.is_some_and(|kind| self.layout.function_types.contains(&kind));
+                let is_function =
+                    kind.is_some_and(|kind| self.layout.function_types.contains(&kind));
                 (is_function && shared_kind == Some(self.layout.shared_type)).then_some(shared)
             })
             .collect()
@@ -87,7 +93,10 @@ impl Objects<'_> {
         let addresses: Vec<u64> =
             maps.map(|map| if is_object(map) { map - 1 + at } else { 0 }).collect();
         let shift = self.layout.map_type % 8 * 8;
-        read_each::<1>(&addresses).into_iter().map(|word| word.map(|[word]| (word >> shift) as u16)).collect()
+        read_each::<1>(&addresses)
+            .into_iter()
+            .map(|word| word.map(|[word]| (word >> shift) as u16))
+            .collect()
     }
 }
 

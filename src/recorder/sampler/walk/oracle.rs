@@ -1,7 +1,7 @@
 //! Compares samples with what V8's own code finds at the same moment.
 //!
 //! V8 leaves out the caller of code without a frame, and drops the stack of code that is making its frame: the walk has
-//! these, and otherwise both must be the same.
+//! these, and functions that C++ implements. Otherwise both must be the same.
 
 use super::frames::RawFrame;
 use cpu_prof_core::profile::window::ComparedStacks;
@@ -20,12 +20,15 @@ pub(super) struct Oracle {
 impl Oracle {
     /// Compares a stack, the outermost frame first, with the program counters that V8 has found, the innermost first.
     pub(super) fn compare(&mut self, stack: &[RawFrame], found: &[RawFrame]) {
-        // V8 leaves out the functions that C++ implements.
-        let ours: Vec<u64> = stack.iter().rev().filter(|frame| frame.program != 0).map(program).collect();
+        let ours: Vec<RawFrame> =
+            stack.iter().rev().filter(|frame| frame.program != 0).copied().collect();
         let found: Vec<u64> = found.iter().map(|frame| frame.program).collect();
         // V8 leaves out the innermost function, unless the interpreter runs it: it has the registers.
-        let is_left_out = |count: usize| ours.get(count..).is_some_and(|rest| rest == found);
-        let is_same = is_left_out(0) || is_left_out(1);
+        let is_left_out =
+            |count: usize| ours.get(count..).is_some_and(|rest| is_seen(rest, &found));
+        // Where code calls C++ without a frame, V8 has the registers of C++, too.
+        let has_more = || found.get(1..).is_some_and(|rest| is_alike(&ours, rest));
+        let is_same = is_left_out(0) || is_left_out(1) || has_more();
         let compared = &mut self.compared;
         let count = match (is_same, found.is_empty() || is_left_out(2)) {
             (true, _) => &mut compared.same,
@@ -48,7 +51,84 @@ impl Oracle {
     }
 }
 
-/// Returns the address that V8 gives a frame: the place in the bytecode, where there is one.
-fn program(frame: &RawFrame) -> u64 {
-    if frame.bytecode == 0 { frame.program } else { frame.bytecode + frame.offset }
+/// Returns whether V8 has found the frames of a stack, of which the innermost can have the registers of code without a
+/// frame.
+fn is_seen(ours: &[RawFrame], found: &[u64]) -> bool {
+    let others = ours.split_first().zip(found.split_first());
+    is_alike(ours, found) || others.is_some_and(|((_, ours), (_, found))| is_alike(ours, found))
+}
+
+/// Returns whether V8 has found the frames of a stack. It counts the code between JavaScript and WebAssembly, too.
+fn is_alike(ours: &[RawFrame], found: &[u64]) -> bool {
+    let mut found = found.iter().copied().peekable();
+    let mut is_in_wasm = false;
+    for frame in ours {
+        let is_wasm = frame.function == 0;
+        if is_in_wasm && !is_wasm && found.peek().is_none_or(|found| !is_at(frame, *found)) {
+            found.next();
+        }
+        if found.next().is_none_or(|found| !is_at(frame, found)) {
+            return false;
+        }
+        is_in_wasm = is_wasm;
+    }
+    found.next().is_none()
+}
+
+/// Returns whether an address is the one that V8 gives a frame: the place in the bytecode, where the interpreter runs.
+fn is_at(frame: &RawFrame, address: u64) -> bool {
+    address == frame.program || frame.bytecode != 0 && address == frame.bytecode + frame.offset
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Compares stacks, the innermost frame first, and returns what was counted.
+    fn compared(ours: &[RawFrame], found: &[u64]) -> [u32; 3] {
+        let mut oracle = Oracle::default();
+        let stack: Vec<RawFrame> = ours.iter().rev().copied().collect();
+        let found: Vec<RawFrame> = found
+            .iter()
+            .map(|program| RawFrame { program: *program, ..RawFrame::default() })
+            .collect();
+        oracle.compare(&stack, &found);
+        let ComparedStacks { same, left_out, different } = oracle.compared;
+        [same, left_out, different]
+    }
+
+    fn compiled(program: u64) -> RawFrame {
+        RawFrame { function: 1, program, ..RawFrame::default() }
+    }
+
+    #[test]
+    fn what_v8_leaves_out_or_adds_is_known() {
+        let ours = [5, 6, 7].map(compiled);
+        let interpreted = RawFrame { bytecode: 100, offset: 5, ..compiled(9) };
+        let native = RawFrame { function: 1, ..RawFrame::default() };
+        let wasm = RawFrame { program: 4, ..RawFrame::default() };
+        assert_eq!(compared(&ours, &[5, 6, 7]), [1, 0, 0]);
+        assert_eq!(compared(&ours, &[6, 7]), [1, 0, 0]);
+        assert_eq!(compared(&ours, &[1, 5, 6, 7]), [1, 0, 0]);
+        assert_eq!(compared(&ours, &[1, 6, 7]), [1, 0, 0]);
+        assert_eq!(compared(&ours, &[1, 7]), [1, 0, 0]);
+        assert_eq!(compared(&ours, &[7]), [0, 1, 0]);
+        assert_eq!(compared(&ours, &[]), [0, 1, 0]);
+        assert_eq!(compared(&[native, interpreted, ours[2]], &[105, 7]), [1, 0, 0]);
+        assert_eq!(compared(&[wasm, wasm, ours[0]], &[4, 4, 3, 5]), [1, 0, 0]);
+        for found in [&[6, 5, 7][..], &[5, 6], &[5, 6, 7, 8], &[1, 2, 5, 6, 7]] {
+            assert_eq!(compared(&ours, found), [0, 0, 1], "{found:?}");
+        }
+    }
+
+    #[test]
+    fn one_difference_in_twenty_is_too_many() {
+        let mut oracle = Oracle::default();
+        oracle.compared = ComparedStacks { same: 96, left_out: 0, different: 4 };
+        assert!(!oracle.is_wrong());
+        (0..3).for_each(|_| oracle.differs());
+        assert!(oracle.is_wrong());
+        oracle.compared = ComparedStacks { different: 40, ..ComparedStacks::default() };
+        assert!(!oracle.is_wrong());
+    }
 }

@@ -24,10 +24,7 @@ impl SourceOffset {
 }
 
 /// Returns the entries of a table, in the order of their code; none if it is no such table.
-pub(super) fn decode(
-    bytes: &[u8],
-    encoding: PositionEncoding,
-) -> Option<Vec<(u32, SourceOffset)>> {
+pub(super) fn decode(bytes: &[u8], encoding: PositionEncoding) -> Option<Vec<(u32, SourceOffset)>> {
     let mut rest = bytes.iter().copied();
     let (mut code, mut packed) = (0_i64, 0_i64);
     let mut entries = Vec::with_capacity(bytes.len() / 3);

@@ -103,14 +103,20 @@ thread_local! {
 }
 
 /// Is called by JavaScript that was called by [`prove`].
-extern "C" fn on_look(_: napi_sys::napi_env, _: napi_sys::napi_callback_info) -> napi_sys::napi_value {
+extern "C" fn on_look(
+    _: napi_sys::napi_env,
+    _: napi_sys::napi_callback_info,
+) -> napi_sys::napi_value {
     let look = std::panic::catch_unwind(look).ok().flatten();
     INNER.set(look);
     ptr::null_mut()
 }
 
 /// Is called by a built-in function that C++ implements.
-extern "C" fn on_native(_: napi_sys::napi_env, _: napi_sys::napi_callback_info) -> napi_sys::napi_value {
+extern "C" fn on_native(
+    _: napi_sys::napi_env,
+    _: napi_sys::napi_callback_info,
+) -> napi_sys::napi_value {
     let seen = std::panic::catch_unwind(|| {
         let (slots, entries) = SLOTS.take()?;
         let isolate = symbols::current_isolate(symbols::api().ok()?)?;
@@ -195,11 +201,21 @@ impl Scope {
 
     fn function(
         &self,
-        call: extern "C" fn(napi_sys::napi_env, napi_sys::napi_callback_info) -> napi_sys::napi_value,
+        call: extern "C" fn(
+            napi_sys::napi_env,
+            napi_sys::napi_callback_info,
+        ) -> napi_sys::napi_value,
     ) -> Option<napi_sys::napi_value> {
         // SAFETY: this is the environment's thread, and the scope is open.
         self.value(|value| unsafe {
-            napi_sys::napi_create_function(self.env, ptr::null(), 0, Some(call), ptr::null_mut(), value)
+            napi_sys::napi_create_function(
+                self.env,
+                ptr::null(),
+                0,
+                Some(call),
+                ptr::null_mut(),
+                value,
+            )
         })
     }
 

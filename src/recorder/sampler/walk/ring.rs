@@ -85,7 +85,10 @@ impl SampleRing {
         let is_stack = kind != SampleKind::Compared && !frames.is_empty();
         let before = self.last.get(..self.last_count.load(Ordering::Relaxed)).unwrap_or_default();
         let is_same = |(new, old): &(&RawFrame, &[AtomicU64; FRAME])| {
-            new.words().into_iter().zip(old.iter()).all(|(new, old)| new == old.load(Ordering::Relaxed))
+            new.words()
+                .into_iter()
+                .zip(old.iter())
+                .all(|(new, old)| new == old.load(Ordering::Relaxed))
         };
         let kept = match is_stack {
             true => frames.iter().rev().zip(before).take_while(is_same).count(),
@@ -160,7 +163,12 @@ impl SampleRing {
                     offset: word(at + 3),
                 }
             }));
-            each(RawSample { kind: SampleKind::of(head & 0xff), time_us: word(0) as i64, kept, frames });
+            each(RawSample {
+                kind: SampleKind::of(head & 0xff),
+                time_us: word(0) as i64,
+                kept,
+                frames,
+            });
             taken = taken.wrapping_add(HEAD + FRAME * new);
             self.taken.store(taken, Ordering::Release);
         }
@@ -178,7 +186,10 @@ mod tests {
     use super::*;
 
     fn frames(functions: &[u64]) -> Vec<RawFrame> {
-        functions.iter().map(|function| RawFrame { function: *function, ..RawFrame::default() }).collect()
+        functions
+            .iter()
+            .map(|function| RawFrame { function: *function, ..RawFrame::default() })
+            .collect()
     }
 
     /// Returns kind, count of kept frames, and the functions of the others of each sample.
@@ -218,7 +229,8 @@ mod tests {
     #[test]
     fn a_full_ring_loses_samples_and_counts_them() {
         let ring = SampleRing::new(64);
-        let all = (0..20).filter(|time| ring.add(SampleKind::JavaScript, *time, &frames(&[*time as u64, 7])));
+        let all = (0..20)
+            .filter(|time| ring.add(SampleKind::JavaScript, *time, &frames(&[*time as u64, 7])));
         let all = all.count();
         assert!((9..=10).contains(&all) && ring.is_filling(), "{all}");
         assert_eq!(ring.take_lost(), 20 - all);

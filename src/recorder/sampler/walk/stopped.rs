@@ -119,11 +119,8 @@ impl WalkedThread {
             end: self.finder.stack_end(),
         };
         let kind = code.kind(registers.program);
-        let at = Position {
-            program: registers.program,
-            frame: registers.frame,
-            stack: registers.stack,
-        };
+        let at =
+            Position { program: registers.program, frame: registers.frame, stack: registers.stack };
         // SAFETY: the caller promises the thread and its registers, and the positions are on its stack.
         let begin = unsafe {
             match kind {
@@ -145,9 +142,11 @@ impl WalkedThread {
                 None => self
                     .exit_frame(registers.stack, walk.end)
                     .map(|(frame, position)| {
-                        self.native(frame, registers.stack, walk.end).into_iter().for_each(|native| {
-                            add(native);
-                        });
+                        self.native(frame, registers.stack, walk.end).into_iter().for_each(
+                            |native| {
+                                add(native);
+                            },
+                        );
                         position
                     })
                     .or_else(|| self.fast_call(registers.stack, walk.end))
@@ -187,7 +186,8 @@ impl WalkedThread {
         let word = |offset: i64| {
             let address = frame.wrapping_add_signed(offset);
             // SAFETY: the word is on the thread's own stack, in the part that is in use.
-            (address >= stack && address + 8 <= end).then(|| unsafe { (address as *const u64).read_volatile() })
+            (address >= stack && address + 8 <= end)
+                .then(|| unsafe { (address as *const u64).read_volatile() })
         };
         let kind = word(slots::CONTEXT).filter(|kind| kind & 1 == 0)? >> 1;
         let native = self.natives.iter().find(|native| native.kind == kind)?;

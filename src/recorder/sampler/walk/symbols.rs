@@ -97,8 +97,10 @@ pub(super) struct Optional {
 impl Optional {
     /// Looks up the functions; none if handles cannot be made.
     pub(super) fn find() -> Option<Self> {
-        let object = system::exported(c"_ZN2v812api_internal18GlobalizeReferenceEPNS_8internal7IsolateEm");
-        let address = system::exported(c"_ZN2v812api_internal18GlobalizeReferenceEPNS_8internal7IsolateEPm");
+        let object =
+            system::exported(c"_ZN2v812api_internal18GlobalizeReferenceEPNS_8internal7IsolateEm");
+        let address =
+            system::exported(c"_ZN2v812api_internal18GlobalizeReferenceEPNS_8internal7IsolateEPm");
         let column = system::exported(c"_ZN2v813UnboundScript15GetColumnNumberEi");
         // SAFETY: the mangled names spell out the parameters, and these types repeat them.
         unsafe {
@@ -114,7 +116,9 @@ impl Optional {
                 (None, None) => return None,
             };
             let column_of = column.map(|column| {
-                std::mem::transmute::<*mut c_void, unsafe extern "C" fn(Local, c_int) -> c_int>(column)
+                std::mem::transmute::<*mut c_void, unsafe extern "C" fn(Local, c_int) -> c_int>(
+                    column,
+                )
             });
             Some(Self { globalize, column_of })
         }

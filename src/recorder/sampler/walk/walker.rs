@@ -56,7 +56,8 @@ impl Walker {
         if !cfg!(target_arch = "x86_64") {
             return Err(unavailable("it needs Linux on x64, with glibc"));
         }
-        let proven = proof::proven().ok_or_else(|| unavailable("this version of Node.js is not known well enough"))?;
+        let proven = proof::proven()
+            .ok_or_else(|| unavailable("this version of Node.js is not known well enough"))?;
         let api = symbols::api()?;
         let isolate = symbols::current_isolate(api)
             .ok_or_else(|| unavailable("the thread has no V8 isolate"))?;
@@ -97,7 +98,9 @@ impl Walker {
     /// Starts sampling, or starts it again.
     pub(crate) fn start(&self) -> Result<(), Error> {
         self.inner.start_us.set(system::now_us());
-        self.timer.start().map_err(|error| Error::NoWalk(format!("its timer does not run: {error}")))
+        self.timer
+            .start()
+            .map_err(|error| Error::NoWalk(format!("its timer does not run: {error}")))
     }
 
     /// Stops sampling until the next start. Returns the last window.
@@ -173,7 +176,10 @@ unsafe fn name(inner: &Inner, window: &mut WalkWindow) {
     let Inner { handles, collector, names, .. } = inner;
     let handle_of = |index: u32| {
         let collector = collector.borrow();
-        collector.functions.get(index as usize).map(|function| (function.handle(), function.frame.clone()))
+        collector
+            .functions
+            .get(index as usize)
+            .map(|function| (function.handle(), function.frame.clone()))
     };
     let mut names = names.borrow_mut();
     for index in 0.. {
@@ -238,7 +244,7 @@ extern "C" fn after_collection(_: *mut Isolate, _: c_int, _: c_int, data: *mut c
     }
     // SAFETY: the same.
     let Inner { thread, .. } = unsafe { &*data.cast_const().cast::<Inner>() };
-    let _ = thread.collections.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| {
-        count.checked_sub(1)
-    });
+    let _ = thread
+        .collections
+        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| count.checked_sub(1));
 }

@@ -36,8 +36,10 @@ pub fn read_each<const N: usize>(addresses: &[u64]) -> Vec<Option<[u64; N]>> {
     while start < addresses.len() {
         let end = addresses.len().min(start + AT_ONCE);
         let from: Vec<_> = addresses[start..end].iter().map(|at| part(*at, length)).collect();
-        let mut to: Vec<_> =
-            words[..end - start].iter_mut().map(|to| part(to.as_mut_ptr() as u64, length)).collect();
+        let mut to: Vec<_> = words[..end - start]
+            .iter_mut()
+            .map(|to| part(to.as_mut_ptr() as u64, length))
+            .collect();
         // The kernel stops at the first address that is not valid.
         let read = copy(&mut to, &from) / length;
         for (index, words) in words[..read].iter().enumerate() {

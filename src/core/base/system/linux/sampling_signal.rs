@@ -53,8 +53,7 @@ pub fn wrap(of_v8: usize, around: Around) -> bool {
         return true;
     }
     let takes_info = action.sa_flags & libc::SA_SIGINFO != 0;
-    let is_v8 =
-        || handler == OTHER_HANDLER.load(Ordering::Relaxed) || is_in_image(handler, of_v8);
+    let is_v8 = || handler == OTHER_HANDLER.load(Ordering::Relaxed) || is_in_image(handler, of_v8);
     takes_info && handler > libc::SIG_IGN && is_v8() && set(action, around)
 }
 

@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use parking_lot::Mutex;
 
 use super::stopped_thread::StoppedThread;
-use super::timer::{NO_TIME, Timer, time};
 use super::threads::{blocked_signals, thread_clock, thread_id};
+use super::timer::{NO_TIME, Timer, time};
 use crate::base::system::posix::{clock_us, with_signals_blocked};
 
 /// The first of the signals that are tried is so many after the first that programs may use: programs take the

@@ -183,7 +183,8 @@ impl HandlerState {
 /// Is called by V8 for each piece of compiled code, while no garbage may be collected.
 extern "C" fn on_code(event: *const JitCodeEvent) {
     // SAFETY: V8 passes an event that lives during this call.
-    let JitCodeEvent { kind, code_type, code_start, code_len, script, name, name_len, .. } = unsafe { &*event };
+    let JitCodeEvent { kind, code_type, code_start, code_len, script, name, name_len, .. } =
+        unsafe { &*event };
     let is_script = *code_type <= JIT_CODE && !script.is_null();
     let is_wasm = *code_type == WASM_CODE && !name.is_null();
     if *kind != CODE_ADDED || !is_script && !is_wasm {

@@ -12,6 +12,6 @@ pub(super) use self::handler::HandlerApi;
 pub(in crate::sampler) use self::handler::ScriptHandler;
 pub(crate) use self::handler::forget_environment;
 pub(crate) use self::notes::{CompiledText, ScriptMap, ScriptNotes};
-pub(in crate::sampler) use self::wasm::WasmCode;
 #[cfg(test)]
 pub(super) use self::texts::TextApi;
+pub(in crate::sampler) use self::wasm::WasmCode;

@@ -27,7 +27,10 @@ impl WasmCode {
     pub(super) fn add(&self, start: u64, length: u64, reported: &[u8]) {
         let mut codes = self.codes.lock();
         if codes.len() < MAX_CODES || codes.contains_key(&start) {
-            codes.insert(start, Code { end: start.saturating_add(length), name: function_name(reported) });
+            codes.insert(
+                start,
+                Code { end: start.saturating_add(length), name: function_name(reported) },
+            );
         }
     }
 
@@ -45,7 +48,8 @@ fn function_name(reported: &[u8]) -> String {
     let text = String::from_utf8_lossy(reported.get(..MAX_NAME).unwrap_or(reported));
     let text = text.split_once(':').map_or(&*text, |(_, rest)| rest);
     let text = TIERS.iter().find_map(|tier| text.strip_suffix(tier)).unwrap_or(text);
-    let is_number = |number: &str| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number =
+        |number: &str| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     match text.rsplit_once('-') {
         Some((UNNAMED, number)) if is_number(number) => format!("wasm-function[{number}]"),
         Some((name, number)) if is_number(number) => name.to_owned(),

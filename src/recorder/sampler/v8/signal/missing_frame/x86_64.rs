@@ -143,12 +143,7 @@ fn in_built_in(code: &V8Code, thread: &StoppedStack<'_>) -> Option<MissingFrame>
             is_entering: false,
         });
     }
-    Some(MissingFrame {
-        program: own.program,
-        caller: own.frame,
-        return_to,
-        is_entering: false,
-    })
+    Some(MissingFrame { program: own.program, caller: own.frame, return_to, is_entering: false })
 }
 
 /// Returns the register in which BaselineOutOfLinePrologue keeps its return address while it makes its caller's frame;
