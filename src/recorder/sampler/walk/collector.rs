@@ -102,7 +102,10 @@ impl Collector {
             self.learn(thread, handles, pointers.flat_map(|(.., frames)| frames));
             for (kind, time_us, kept, frames) in samples {
                 match kind {
-                    SampleKind::Compared => self.oracle.compare(&self.stack, &frames),
+                    SampleKind::Compared => {
+                        let is_code_of_v8 = |program| thread.finder.code().kind(program).is_some();
+                        self.oracle.compare(&self.stack, &frames, is_code_of_v8);
+                    }
                     _ => self.add(thread, handles, kind, time_us, kept, &frames),
                 }
             }

@@ -4,6 +4,7 @@
 //! these, and functions that C++ implements. Otherwise both must be the same.
 
 use super::frames::RawFrame;
+use cpu_prof_core::base::system::checked_memory::is_in_image;
 use cpu_prof_core::profile::window::ComparedStacks;
 
 /// Count of samples before a judgement.
@@ -19,10 +20,19 @@ pub(super) struct Oracle {
 
 impl Oracle {
     /// Compares a stack, the outermost frame first, with the program counters that V8 has found, the innermost first.
-    pub(super) fn compare(&mut self, stack: &[RawFrame], found: &[RawFrame]) {
+    /// `is_code_of_v8` returns whether an address is in V8's own code.
+    pub(super) fn compare(
+        &mut self,
+        stack: &[RawFrame],
+        found: &[RawFrame],
+        is_code_of_v8: impl Fn(u64) -> bool,
+    ) {
         let ours: Vec<RawFrame> =
             stack.iter().rev().filter(|frame| frame.program != 0).copied().collect();
-        let found: Vec<u64> = found.iter().map(|frame| frame.program).collect();
+        let found = found.iter().map(|frame| frame.program);
+        // V8 counts C++ that has called JavaScript, by its address.
+        let found: Vec<u64> =
+            found.filter(|program| is_code_of_v8(*program) || !is_in_image(*program)).collect();
         // V8 leaves out the innermost function, unless the interpreter runs it: it has the registers.
         let is_left_out =
             |count: usize| ours.get(count..).is_some_and(|rest| is_seen(rest, &found));
@@ -92,7 +102,7 @@ mod tests {
             .iter()
             .map(|program| RawFrame { program: *program, ..RawFrame::default() })
             .collect();
-        oracle.compare(&stack, &found);
+        oracle.compare(&stack, &found, |_| false);
         let ComparedStacks { same, left_out, different } = oracle.compared;
         [same, left_out, different]
     }

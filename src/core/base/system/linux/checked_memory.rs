@@ -27,6 +27,15 @@ pub fn read_word(address: u64) -> Option<u64> {
     read_words(address, &mut words).then_some(words[0])
 }
 
+/// Returns whether an address is in a program or a library that the process has loaded.
+pub fn is_in_image(address: u64) -> bool {
+    // SAFETY: all zeros are a valid struct, which the call fills, or fails. The address is not read.
+    unsafe {
+        let mut info: libc::Dl_info = std::mem::zeroed();
+        libc::dladdr(address as *const libc::c_void, &mut info) != 0
+    }
+}
+
 /// Reads `N` words from each address, in few calls of the kernel. None where an address is not valid.
 pub fn read_each<const N: usize>(addresses: &[u64]) -> Vec<Option<[u64; N]>> {
     let mut found = vec![None; addresses.len()];
