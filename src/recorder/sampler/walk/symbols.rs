@@ -69,6 +69,10 @@ exported! {
         c"_ZN2v813UnboundScript13GetScriptNameEv"
         c"?GetScriptName@UnboundScript@v8@@QEAA?AV?$Local@VValue@v8@@@2@XZ"
         fn(Local, *mut Local) -> Local;
+    source_url:
+        c"_ZN2v813UnboundScript12GetSourceURLEv"
+        c"?GetSourceURL@UnboundScript@v8@@QEAA?AV?$Local@VValue@v8@@@2@XZ"
+        fn(Local, *mut Local) -> Local;
     line_of:
         c"_ZN2v813UnboundScript13GetLineNumberEi"
         c"?GetLineNumber@UnboundScript@v8@@QEAAHH@Z"
