@@ -98,8 +98,10 @@ impl FrameWalk<'_> {
                     others = 0;
                     continue;
                 }
-                if kind == self.types.wasm {
-                    if !found(RawFrame { program, ..RawFrame::default() }) {
+                let is_wasm = kind == self.types.wasm;
+                if is_wasm || self.types.continuations.contains(&kind) {
+                    let function = if is_wasm { 0 } else { word(slots::FUNCTION) };
+                    if !found(RawFrame { function, program, ..RawFrame::default() }) {
                         return;
                     }
                     others = 0;

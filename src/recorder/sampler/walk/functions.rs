@@ -124,8 +124,11 @@ impl Handles {
                 _ if !in_script => Arc::from(""),
                 Some(name) => Arc::clone(name),
                 None => {
-                    let name: Arc<str> =
-                        text_of(&env, get_local(self.api.script_name, shared)).into();
+                    let name = text_of(&env, get_local(self.api.script_name, shared));
+                    let name: Arc<str> = match name.is_empty() {
+                        true => text_of(&env, get_local(self.api.source_url, shared)).into(),
+                        false => name.into(),
+                    };
                     if names.len() >= MAX_SCRIPTS {
                         names.clear();
                     }

@@ -41,6 +41,9 @@ pub(super) struct FrameTypes {
     pub entries: [u64; 2],
     /// The frames by which JavaScript calls C++. The first is of a built-in function that C++ implements.
     pub exits: [u64; 4],
+    /// The frames of built-in functions that go on where optimized code gave up. They have their function where
+    /// JavaScript has it.
+    pub continuations: [u64; 2],
     /// A frame of WebAssembly.
     pub wasm: u64,
 }
@@ -122,6 +125,9 @@ impl Layout {
                     frame("ApiCallbackExitFrame").unwrap_or(NO_FRAME),
                     frame("ApiAccessorExitFrame").unwrap_or(NO_FRAME),
                 ],
+                continuations: ["", "WithCatch"].map(|kind| {
+                    frame(&format!("JavaScriptBuiltinContinuation{kind}Frame")).unwrap_or(NO_FRAME)
+                }),
                 wasm: frame("WasmFrame")?,
             },
             map_type: offset("class_Map__instance_type__uint16_t")?,
