@@ -15,6 +15,7 @@ use super::ring::SampleKind;
 use super::stopped::WalkedThread;
 use crate::sampler::v8::{CodeKind, WasmCode};
 use cpu_prof_core::base::system;
+use cpu_prof_core::base::system::checked_memory::is_in_image;
 
 /// A function at an offset in the text of its script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -103,8 +104,11 @@ impl Collector {
             for (kind, time_us, kept, frames) in samples {
                 match kind {
                     SampleKind::Compared => {
-                        let is_code_of_v8 = |program| thread.finder.code().kind(program).is_some();
-                        self.oracle.compare(&self.stack, &frames, is_code_of_v8);
+                        let is_call = |program| match thread.finder.code().kind(program) {
+                            Some(kind) => kind == CodeKind::BuiltIn,
+                            None => is_in_image(program),
+                        };
+                        self.oracle.compare(&self.stack, &frames, is_call);
                     }
                     _ => self.add(thread, handles, kind, time_us, kept, &frames),
                 }

@@ -4,7 +4,6 @@
 //! these, and functions that C++ implements. Otherwise both must be the same.
 
 use super::frames::RawFrame;
-use cpu_prof_core::base::system::checked_memory::is_in_image;
 use cpu_prof_core::profile::window::ComparedStacks;
 
 /// Count of samples before a judgement.
@@ -20,19 +19,19 @@ pub(super) struct Oracle {
 
 impl Oracle {
     /// Compares a stack, the outermost frame first, with the program counters that V8 has found, the innermost first.
-    /// `is_code_of_v8` returns whether an address is in V8's own code.
+    /// `is_call` returns whether V8 can have an address for a call of C++: it counts some of these calls.
     pub(super) fn compare(
         &mut self,
         stack: &[RawFrame],
         found: &[RawFrame],
-        is_code_of_v8: impl Fn(u64) -> bool,
+        is_call: impl Fn(u64) -> bool,
     ) {
         let ours: Vec<RawFrame> =
             stack.iter().rev().filter(|frame| frame.program != 0).copied().collect();
-        let found = found.iter().map(|frame| frame.program);
-        // V8 counts C++ that has called JavaScript, by its address.
-        let found: Vec<u64> =
-            found.filter(|program| is_code_of_v8(*program) || !is_in_image(*program)).collect();
+        let found: Vec<Found> = found
+            .iter()
+            .map(|frame| Found { address: frame.program, is_call: is_call(frame.program) })
+            .collect();
         // V8 leaves out the innermost function, unless the interpreter runs it: it has the registers.
         let is_left_out =
             |count: usize| ours.get(count..).is_some_and(|rest| is_seen(rest, &found));
@@ -61,28 +60,40 @@ impl Oracle {
     }
 }
 
+/// A frame that V8 has found.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    address: u64,
+    /// Whether it can be a call of C++.
+    is_call: bool,
+}
+
 /// Returns whether V8 has found the frames of a stack, of which the innermost can have the registers of code without a
 /// frame.
-fn is_seen(ours: &[RawFrame], found: &[u64]) -> bool {
+fn is_seen(ours: &[RawFrame], found: &[Found]) -> bool {
     let others = ours.split_first().zip(found.split_first());
     is_alike(ours, found) || others.is_some_and(|((_, ours), (_, found))| is_alike(ours, found))
 }
 
-/// Returns whether V8 has found the frames of a stack. It counts the code between JavaScript and WebAssembly, too.
-fn is_alike(ours: &[RawFrame], found: &[u64]) -> bool {
-    let mut found = found.iter().copied().peekable();
+/// Returns whether V8 has found the frames of a stack. It counts calls of C++, and the code between JavaScript and
+/// WebAssembly, too.
+fn is_alike(ours: &[RawFrame], found: &[Found]) -> bool {
+    let mut found = found.iter().copied();
     let mut is_in_wasm = false;
     for frame in ours {
         let is_wasm = frame.function == 0;
-        if is_in_wasm && !is_wasm && found.peek().is_none_or(|found| !is_at(frame, *found)) {
-            found.next();
-        }
-        if found.next().is_none_or(|found| !is_at(frame, found)) {
-            return false;
+        let mut is_border = is_in_wasm && !is_wasm;
+        loop {
+            match found.next() {
+                Some(Found { address, .. }) if is_at(frame, address) => break,
+                Some(Found { is_call: true, .. }) => {}
+                Some(_) if is_border => is_border = false,
+                _ => return false,
+            }
         }
         is_in_wasm = is_wasm;
     }
-    found.next().is_none()
+    found.all(|found| found.is_call)
 }
 
 /// Returns whether an address is the one that V8 gives a frame: the place in the bytecode, where the interpreter runs.
@@ -102,7 +113,7 @@ mod tests {
             .iter()
             .map(|program| RawFrame { program: *program, ..RawFrame::default() })
             .collect();
-        oracle.compare(&stack, &found, |_| false);
+        oracle.compare(&stack, &found, |address| address >= 1000);
         let ComparedStacks { same, left_out, different } = oracle.compared;
         [same, left_out, different]
     }
@@ -126,6 +137,7 @@ mod tests {
         assert_eq!(compared(&ours, &[]), [0, 1, 0]);
         assert_eq!(compared(&[native, interpreted, ours[2]], &[105, 7]), [1, 0, 0]);
         assert_eq!(compared(&[wasm, wasm, ours[0]], &[4, 4, 3, 5]), [1, 0, 0]);
+        assert_eq!(compared(&ours, &[5, 6, 1000, 7, 1001]), [1, 0, 0]);
         for found in [&[6, 5, 7][..], &[5, 6], &[5, 6, 7, 8], &[1, 2, 5, 6, 7]] {
             assert_eq!(compared(&ours, found), [0, 0, 1], "{found:?}");
         }
