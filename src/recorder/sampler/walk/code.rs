@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use super::frames::{is_object, is_small_number};
 use super::layout::{CodeLayout, Layout, TIER_BITS};
 use super::objects::Objects;
-use super::positions::{self, SourceOffset};
+use super::positions::{self, Entry, SourceOffset};
 use cpu_prof_core::base::system::checked_memory::{read_bytes, read_word, read_words};
 
 /// What code begins at a multiple of, on each machine.
@@ -50,8 +50,8 @@ pub(super) struct Code {
     pub tier: Tier,
     /// `SharedFunctionInfo` of optimized code; 0 if that is not known.
     pub shared: u64,
-    /// Offsets of instructions, in their order, and the positions of these.
-    positions: Vec<(u32, SourceOffset)>,
+    /// By the offsets of instructions, in their order.
+    positions: Vec<Entry>,
     inlined: Vec<Inlined>,
 }
 
@@ -198,8 +198,8 @@ fn read_optimized(layout: &Layout, code: &mut Code, data: u64, table: u64) -> Op
     let entry = |index: u64| read_word(data - 1 + objects.first_element() + 8 * index);
     let mut bytes = objects.bytes(table, MAX_TABLE)?;
     let positions = positions::decode(&bytes, layout.code.encoding)?;
-    let length = (code.end - code.start) as u32;
-    if positions.last().is_some_and(|(offset, _)| *offset > length) {
+    let length = (code.end - code.start) as i64;
+    if positions.last().is_some_and(|(offset, _)| i64::from(*offset) > length) {
         return None;
     }
     code.shared = objects.shared_of(entry(layout.code.shared)?).unwrap_or(0);
@@ -238,7 +238,7 @@ const INLINED_BYTES: usize = 16;
 impl Code {
     /// Returns the functions that are at an address, the innermost first. The last one is the code's own function.
     pub(super) fn places(&self, address: u64) -> Vec<PlaceInCode> {
-        let offset = (address - self.start) as u32;
+        let offset = (address - self.start) as i32;
         // As V8 does: the instruction before the next one has taken the time.
         let after = self.positions.partition_point(|(at, _)| *at < offset);
         let mut places = Vec::new();
@@ -262,10 +262,7 @@ impl Code {
 const MAX_INLINED: usize = 64;
 
 /// Returns the text position of bytecode at an offset.
-pub(super) fn bytecode_positions(
-    layout: &Layout,
-    bytecode: u64,
-) -> Option<Vec<(u32, SourceOffset)>> {
+pub(super) fn bytecode_positions(layout: &Layout, bytecode: u64) -> Option<Vec<Entry>> {
     let objects = Objects { layout };
     if objects.kind(bytecode)? != layout.bytecode.kind {
         return None;
@@ -275,7 +272,8 @@ pub(super) fn bytecode_positions(
         >> 32;
     let table = objects.bytes(read_word(bytecode - 1 + layout.bytecode.positions)?, MAX_TABLE)?;
     let positions = positions::decode(&table, layout.code.encoding)?;
-    positions.last().is_none_or(|(offset, _)| u64::from(*offset) < length).then_some(positions)
+    let is_within = positions.last().is_none_or(|(offset, _)| i64::from(*offset) < length as i64);
+    is_within.then_some(positions)
 }
 
 /// Reads bytes of memory that need not be there.

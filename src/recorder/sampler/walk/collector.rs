@@ -10,7 +10,7 @@ use super::frames::RawFrame;
 use super::functions::{Function, Handles};
 use super::objects::Objects;
 use super::oracle::Oracle;
-use super::positions::SourceOffset;
+use super::positions::Entry;
 use super::ring::SampleKind;
 use super::stopped::WalkedThread;
 use crate::sampler::v8::{CodeKind, WasmCode};
@@ -59,7 +59,7 @@ pub(super) struct Collector {
     /// The places of each frame, the innermost first.
     pub frames: Vec<Box<[Place]>>,
     /// Positions in the text of bytecode, by pointers to it.
-    bytecodes: FxHashMap<u64, Option<Arc<[(u32, SourceOffset)]>>>,
+    bytecodes: FxHashMap<u64, Option<Arc<[Entry]>>>,
     codes: CodeTable,
     pub next: Collection,
     pub oracle: Oracle,
@@ -228,7 +228,7 @@ impl Collector {
         let positions = self.bytecode(thread, raw.bytecode);
         // V8 counts from the object's pointer.
         let first = thread.layout.bytecode.first - 1;
-        let at = positions.zip((raw.offset as u32).checked_sub(first as u32));
+        let at = positions.zip((raw.offset as i32).checked_sub(first as i32));
         let offset = at.and_then(|(positions, offset)| {
             let after = positions.partition_point(|(at, _)| *at <= offset);
             positions.get(after.checked_sub(1)?)?.1.offset()
@@ -236,11 +236,7 @@ impl Collector {
         Place { function, offset }
     }
 
-    fn bytecode(
-        &mut self,
-        thread: &WalkedThread,
-        bytecode: u64,
-    ) -> Option<Arc<[(u32, SourceOffset)]>> {
+    fn bytecode(&mut self, thread: &WalkedThread, bytecode: u64) -> Option<Arc<[Entry]>> {
         if bytecode == 0 {
             return None;
         }

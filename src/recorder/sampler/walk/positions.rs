@@ -23,28 +23,35 @@ impl SourceOffset {
     }
 }
 
+/// An entry of a table: an offset in code, and the position from there on.
+pub(super) type Entry = (i32, SourceOffset);
+
+/// The offset of what enters a function: it is before all bytecode.
+pub(super) const ENTRY: i32 = -1;
+
 /// Returns the entries of a table, in the order of their code; none if it is no such table.
-pub(super) fn decode(bytes: &[u8], encoding: PositionEncoding) -> Option<Vec<(u32, SourceOffset)>> {
+pub(super) fn decode(bytes: &[u8], encoding: PositionEncoding) -> Option<Vec<Entry>> {
     let mut rest = bytes.iter().copied();
-    let (mut code, mut packed) = (0_i64, 0_i64);
+    // The first number counts from the entry.
+    let (mut code, mut packed) = (i64::from(ENTRY), 0_i64);
     let mut entries = Vec::with_capacity(bytes.len() / 3);
     while rest.len() > 0 {
-        let number = next(&mut rest)?;
+        let first = number(&mut rest)?;
         code = code.checked_add(match encoding {
             PositionEncoding::Signed => {
-                let delta = signed(number);
+                let delta = signed(first);
                 if delta < 0 { !delta } else { delta }
             }
-            PositionEncoding::Shifted => (number >> 2) as i64,
+            PositionEncoding::Shifted => (first >> 2) as i64,
         })?;
-        packed = packed.checked_add(signed(next(&mut rest)?))?;
-        entries.push((u32::try_from(code).ok()?, SourceOffset::of(packed as u64)));
+        packed = packed.checked_add(signed(number(&mut rest)?))?;
+        entries.push((i32::try_from(code).ok()?, SourceOffset::of(packed as u64)));
     }
     Some(entries)
 }
 
 /// Returns the next number: seven bits a byte, the lowest first.
-fn next(bytes: &mut impl Iterator<Item = u8>) -> Option<u64> {
+pub(super) fn number(bytes: &mut impl Iterator<Item = u8>) -> Option<u64> {
     let mut number = 0;
     for shift in (0..u64::BITS).step_by(7) {
         let byte = bytes.next()?;
@@ -66,7 +73,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn encode(entries: &[(u32, u64)], encoding: PositionEncoding) -> Vec<u8> {
+    fn encode(entries: &[(i32, u64)], encoding: PositionEncoding) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut put = |mut number: u64| {
             loop {
@@ -79,7 +86,7 @@ mod tests {
             }
         };
         let zigzag = |number: i64| ((number << 1) ^ (number >> 63)) as u64;
-        let (mut code, mut packed) = (0_i64, 0_i64);
+        let (mut code, mut packed) = (i64::from(ENTRY), 0_i64);
         for (index, (at, position)) in entries.iter().enumerate() {
             let delta = i64::from(*at) - code;
             put(match encoding {
@@ -96,10 +103,10 @@ mod tests {
     proptest! {
         #[test]
         fn tables_of_both_encodings_are_read(
-            deltas in proptest::collection::vec((0_u32..5000, 0_u64..1 << 46), 0..40),
+            deltas in proptest::collection::vec((0_i32..5000, 0_u64..1 << 46), 0..40),
         ) {
-            let mut code = 0;
-            let entries: Vec<(u32, u64)> =
+            let mut code = ENTRY;
+            let entries: Vec<(i32, u64)> =
                 deltas.into_iter().map(|(delta, at)| { code += delta; (code, at) }).collect();
             for encoding in [PositionEncoding::Signed, PositionEncoding::Shifted] {
                 let bytes = encode(&entries, encoding);
