@@ -186,8 +186,15 @@ fn read_code(layout: &Layout, object: u64, start: u64) -> Option<Code> {
         positions: Vec::new(),
         inlined: Vec::new(),
     };
-    if tier == Tier::Optimized {
-        read_optimized(layout, &mut code, read_word(at + data)?, read_word(at + positions)?);
+    let (data, table) = (read_word(at + data)?, read_word(at + positions)?);
+    match tier {
+        Tier::Optimized => {
+            read_optimized(layout, &mut code, data, table);
+        }
+        Tier::Baseline => {
+            code.positions = read_baseline(layout, bytes, data, table).unwrap_or_default();
+        }
+        Tier::Other => {}
     }
     Some(code)
 }
@@ -232,6 +239,19 @@ fn read_optimized(layout: &Layout, code: &mut Code, data: u64, table: u64) -> Op
     Some(())
 }
 
+/// Reads the positions of `size` bytes of baseline code; none if one of its tables is not as expected.
+fn read_baseline(layout: &Layout, size: u32, data: u64, table: u64) -> Option<Vec<Entry>> {
+    let objects = Objects { layout };
+    let bytecode = match objects.kind(data)? {
+        kind if kind == layout.bytecode.holder => read_word(data - 1 + 8)?,
+        _ => data,
+    };
+    let positions = bytecode_positions(layout, bytecode)?;
+    let bytes = memory(bytecode - 1 + layout.bytecode.first, bytecode_length(layout, bytecode)?)?;
+    let instructions = objects.bytes(table, MAX_TABLE)?;
+    layout.bytecode.bytecodes.baseline_positions(&bytes, &positions, &instructions, size)
+}
+
 /// Bytes of an entry in the table of what is inlined: the position of the call, and the index of a literal.
 const INLINED_BYTES: usize = 16;
 
@@ -267,13 +287,17 @@ pub(super) fn bytecode_positions(layout: &Layout, bytecode: u64) -> Option<Vec<E
     if objects.kind(bytecode)? != layout.bytecode.kind {
         return None;
     }
-    let length = read_word(bytecode - 1 + layout.bytecode.length)
-        .filter(|word| is_small_number(*word))?
-        >> 32;
+    let length = bytecode_length(layout, bytecode)?;
     let table = objects.bytes(read_word(bytecode - 1 + layout.bytecode.positions)?, MAX_TABLE)?;
     let positions = positions::decode(&table, layout.code.encoding)?;
     let is_within = positions.last().is_none_or(|(offset, _)| i64::from(*offset) < length as i64);
     is_within.then_some(positions)
+}
+
+/// Returns the length of bytecode.
+fn bytecode_length(layout: &Layout, bytecode: u64) -> Option<u64> {
+    let length = read_word(bytecode - 1 + layout.bytecode.length)?;
+    (is_small_number(length) && length >> 32 <= MAX_TABLE).then_some(length >> 32)
 }
 
 /// Reads bytes of memory that need not be there.

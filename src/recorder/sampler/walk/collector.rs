@@ -262,7 +262,7 @@ impl Collector {
             return Box::from([own]);
         };
         let (tier, places, shared) = (code.tier, code.places(address), code.shared);
-        if tier != Tier::Optimized {
+        if tier == Tier::Other {
             return Box::from([own]);
         }
         // SAFETY: the caller promises the heap, and the types of the objects were checked.

@@ -7,6 +7,7 @@
 use std::ffi::CStr;
 use std::ops::RangeInclusive;
 
+use super::bytecodes::Bytecodes;
 use super::symbols::{WalkApi, number};
 
 /// Offsets are in bytes from the start of an object, to which a pointer points with one added.
@@ -56,6 +57,9 @@ pub(super) struct BytecodeLayout {
     pub positions: u64,
     /// The first byte.
     pub first: u64,
+    /// Type of an object whose first field is bytecode.
+    pub holder: u16,
+    pub bytecodes: Bytecodes,
 }
 
 /// `Code`.
@@ -145,6 +149,8 @@ impl Layout {
                     .or_else(|| offset("class_BytecodeArray__length__SMI"))?,
                 positions: bytecode,
                 first: offset("class_BytecodeArray__data__uintptr_t")?,
+                holder: kind("type_InterpreterData__INTERPRETER_DATA_TYPE")?,
+                bytecodes: Bytecodes::of(version)?,
             },
             code: CodeLayout {
                 kind: kind("type_Code__CODE_TYPE")?,

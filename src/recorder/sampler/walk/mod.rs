@@ -10,6 +10,7 @@
 //! - The signal handler uses a [`WalkedThread`], which lives until the thread itself has taken it back.
 #![allow(unsafe_code)]
 
+mod bytecodes;
 mod code;
 mod collector;
 mod frames;
