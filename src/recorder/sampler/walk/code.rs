@@ -48,6 +48,8 @@ pub(super) struct Code {
     start: u64,
     end: u64,
     pub tier: Tier,
+    /// The `Code`.
+    object: u64,
     /// `SharedFunctionInfo` of optimized code; 0 if that is not known.
     pub shared: u64,
     /// By the offsets of instructions, in their order.
@@ -182,6 +184,7 @@ fn read_code(layout: &Layout, object: u64, start: u64) -> Option<Code> {
         start,
         end: start + u64::from(bytes),
         tier,
+        object,
         shared: 0,
         positions: Vec::new(),
         inlined: Vec::new(),
@@ -256,6 +259,11 @@ fn read_baseline(layout: &Layout, size: u32, data: u64, table: u64) -> Option<Ve
 const INLINED_BYTES: usize = 16;
 
 impl Code {
+    /// Returns whether a function runs this code if it runs baseline code.
+    pub(super) fn is_baseline_of(&self, layout: &Layout, shared: u64) -> bool {
+        is_object(shared) && read_word(shared - 1 + layout.shared_code) == Some(self.object)
+    }
+
     /// Returns the functions that are at an address, the innermost first. The last one is the code's own function.
     pub(super) fn places(&self, address: u64) -> Vec<PlaceInCode> {
         let offset = (address - self.start) as i32;

@@ -262,7 +262,12 @@ impl Collector {
             return Box::from([own]);
         };
         let (tier, places, shared) = (code.tier, code.places(address), code.shared);
-        if tier == Tier::Other {
+        let is_current = || {
+            let shared = self.functions.get(function as usize).and_then(Function::shared);
+            shared.is_some_and(|shared| code.is_baseline_of(thread.layout, shared))
+        };
+        // A function can have lost the code that it still runs, and what its positions belong to.
+        if tier == Tier::Other || (tier == Tier::Baseline && !is_current()) {
             return Box::from([own]);
         }
         // SAFETY: the caller promises the heap, and the types of the objects were checked.

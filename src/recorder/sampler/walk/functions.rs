@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 use super::symbols::{Optional, WalkApi};
 use crate::sampler::v8::symbols::{Isolate, Local, get_local};
 use crate::sampler::v8::{ScriptHandler, text_of};
+use cpu_prof_core::base::system::checked_memory::read_word;
 use cpu_prof_core::profile::frame::{CallFrame, FrameOrigin};
 use cpu_prof_core::profile::position::SourcePosition;
 
@@ -60,6 +61,11 @@ impl Function {
         let frame =
             CallFrame { function_name: name, url: WASM_URL.to_owned(), ..CallFrame::unknown() };
         Self { shared: ptr::null_mut(), closure: ptr::null_mut(), frame: Some(Arc::new(frame)) }
+    }
+
+    /// Returns its `SharedFunctionInfo`; none if it has none.
+    pub(super) fn shared(&self) -> Option<u64> {
+        read_word(self.shared as u64)
     }
 
     /// Keeps the frame, and gives up the closure.

@@ -24,6 +24,8 @@ pub(super) struct Layout {
     pub shared_type: u16,
     /// Script of a `SharedFunctionInfo`.
     pub shared_script: u64,
+    /// Baseline code, or else the bytecode, of a `SharedFunctionInfo`.
+    pub shared_code: u64,
     /// Type of a script.
     pub script_type: u16,
     pub bytecode: BytecodeLayout,
@@ -142,6 +144,8 @@ impl Layout {
                 "class_SharedFunctionInfo__script__Tagged_HeapObject_",
                 "class_SharedFunctionInfo__script_or_debug_info__HeapObject",
             ])?,
+            shared_code: offset("class_SharedFunctionInfo__function_data__Object")
+                .unwrap_or(SHARED_CODE),
             script_type: kind("type_Script__SCRIPT_TYPE")?,
             bytecode: BytecodeLayout {
                 kind: kind("type_BytecodeArray__BYTECODE_ARRAY_TYPE")?,
@@ -190,6 +194,7 @@ const BASELINE: i32 = 11;
 const INLINING: u64 = 7;
 const LITERALS: u64 = 2;
 const SHARED: u64 = 6;
+const SHARED_CODE: u64 = 8;
 
 /// What V8 exports in no version, or not in all, by the major version.
 struct Version {
