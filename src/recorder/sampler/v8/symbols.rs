@@ -69,7 +69,7 @@ macro_rules! exported {
 
             /// The names of each function, Itanium's first.
             #[cfg(test)]
-            pub(in crate::sampler::v8) const NAMES: &[(&std::ffi::CStr, &std::ffi::CStr)] =
+            pub(in crate::sampler) const NAMES: &[(&std::ffi::CStr, &std::ffi::CStr)] =
                 &[$(($itanium, $msvc)),*];
         }
     };
