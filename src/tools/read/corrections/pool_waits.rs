@@ -1,7 +1,7 @@
 //! Tells a pool's worker that waits for its next task from one that is blocked in a task.
 //!
-//! Piscina, tinypool and loops of one's own wait by `Atomics.wait`, which has no frame: the function that
-//! calls it is on top of the stack. A loop that waits for tasks has only the worker's own file on its
+//! Piscina, tinypool and loops of one's own wait by `Atomics.wait`, which has no frame in V8's profiles: the function
+//! that calls it is on top of the stack, or below `wait`. A loop that waits for tasks has only the worker's own file on its
 //! stack. A task that waits, for the answer of the main thread perhaps, is code of another file.
 
 use std::mem;
@@ -56,9 +56,11 @@ fn waits_for_task(profile: &ThreadProfile, frames: &FrameTable, node: u32) -> bo
     let frame = |node: &ProfileNode| &frames.list()[node.frame as usize];
     let is_code =
         |frame: &CallFrame| !frame.is_native() && !is_built_in(package_of(&file_path(&frame.url)));
-    let top = &profile.nodes[node as usize];
-    let url = &frame(top).url;
     let above = |node: &&ProfileNode| profile.nodes.get(node.parent as usize);
+    let top = &profile.nodes[node as usize];
+    let is_wait = frame(top).is_native() && frame(top).function_name == "wait";
+    let top = above(&top).filter(|_| is_wait).unwrap_or(top);
+    let url = &frame(top).url;
     let mut callers = std::iter::successors(above(&top), above).map(frame);
     // Another native function on top is a call that blocks: a read, or `spawnSync`.
     is_code(frame(top)) && callers.all(|caller| caller.url == *url || !is_code(caller))
@@ -133,7 +135,8 @@ mod tests {
     #[test]
     fn a_worker_that_waits_in_its_own_file_is_idle() {
         let own = [("onMessage", LOOP.1), LOOP];
-        let mut session = blocked(3, &[&[NODE, own[0], NODE, own[1]], &[NODE, LOOP]]);
+        let wait = ("wait", "");
+        let mut session = blocked(3, &[&[NODE, own[0], NODE, own[1]], &[NODE, LOOP, wait]]);
         assert_eq!(states(&mut session), (vec![OffCore::Idle; 2], 0));
         let profile = &session.processes[0].threads[0].profiles[0];
         let idle = profile.nodes.last().unwrap();
