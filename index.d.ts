@@ -94,8 +94,8 @@ export interface Options {
    */
   label?: string
   /**
-   * Source of the samples: V8's own functions, or `node:inspector`. `auto` uses V8 where all its
-   * functions can be found. Default: `CPU_PROF_SOURCE`, or else `auto`.
+   * Source of the samples: V8's profiler, a walk over the stack (Linux on x64 with glibc), or `node:inspector`.
+   * `auto` uses V8's profiler where all its functions can be found. Default: `CPU_PROF_SOURCE`, or else `auto`.
    */
   source?: 'auto' | 'v8' | 'walk' | 'inspector'
 }

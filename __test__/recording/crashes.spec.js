@@ -8,7 +8,7 @@ const { merge, report } = require('../../index.js')
 const { pageData } = require('../../lib/offline.js')
 const { cli } = require('../helpers/cli.js')
 const { run, PACKAGE, FIXTURES } = require('../helpers/run.js')
-const { NEEDS_INTERRUPT } = require('../helpers/source.js')
+const { NEEDS_INTERRUPT, NEEDS_SAMPLING_THREAD } = require('../helpers/source.js')
 const { assertSeen } = require('../helpers/work.js')
 
 const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
@@ -57,7 +57,9 @@ test('the trace survives a crash in another addon', { skip: NEEDS_INTERRUPT }, a
   assert.equal(signal, 'SIGSEGV')
 })
 
-test('stalled sampling in V8 is restarted, and the restart is counted', async () => {
+test('stalled sampling in V8 is restarted, and the restart is counted', {
+  skip: NEEDS_SAMPLING_THREAD,
+}, async () => {
   // The program works until its trace has a sample after the restart, or until 30 s are over.
   const source = `
     const fs = require('node:fs')

@@ -9,7 +9,7 @@ const test = require('node:test')
 const { report } = require('../../index.js')
 const { readCpuProfile } = require('../helpers/cpuprofile.js')
 const { run, filesIn, FIXTURES } = require('../helpers/run.js')
-const { isInspector } = require('../helpers/source.js')
+const { isInspector, NEEDS_REASONS_AGAINST_OPTIMIZATION } = require('../helpers/source.js')
 const { analyze } = require('../helpers/trace.js')
 
 const PROGRAM = path.join(FIXTURES, 'hot-line.js')
@@ -104,7 +104,9 @@ const STUBBORN = `
   stubborn(200)
 `
 
-test('a function that V8 refuses to optimize has the reason in a trace and in a .cpuprofile', async () => {
+test('a function that V8 refuses to optimize has the reason in a trace and in a .cpuprofile', {
+  skip: NEEDS_REASONS_AGAINST_OPTIMIZATION,
+}, async () => {
   const { cwd, traces } = await run([...NEVER_OPTIMIZED, STUBBORN], { env: BOTH })
   const [profile] = filesIn(cwd, '.cpuprofile')
   /** @param {any[]} nodes */

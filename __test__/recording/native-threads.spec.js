@@ -10,6 +10,7 @@ const { merge, report } = require('../..')
 const { cli } = require('../helpers/cli.js')
 const { messages } = require('../helpers/messages.js')
 const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('../helpers/run.js')
+const { NEEDS_BUILT_INS_BY_TEXT } = require('../helpers/source.js')
 
 const SKIP = process.platform !== 'linux' && 'the system is not asked for the names of threads'
 const MAJOR = Number.parseInt(process.versions.node, 10)
@@ -119,7 +120,9 @@ test('a program that only runs JavaScript has no other native threads than V8 an
   )
 })
 
-test('JSON.parse, which V8 gives no frame, is named by the text of the line', async () => {
+test('JSON.parse, which V8 gives no frame, is named by the text of the line', {
+  skip: NEEDS_BUILT_INS_BY_TEXT,
+}, async () => {
   const cwd = temporaryDirectory()
   const file = path.join(cwd, 'parse.js')
   const lines = [

@@ -9,7 +9,11 @@ const path = require('node:path')
 const test = require('node:test')
 const { assertLabels } = require('../helpers/labelled.js')
 const { run, preloadable, temporaryDirectory, FIXTURES, PACKAGE } = require('../helpers/run.js')
-const { isInspector } = require('../helpers/source.js')
+const {
+  isInspector,
+  NEEDS_TO_READ_NOTHING,
+  NEEDS_TO_SHARE_THE_SIGNAL,
+} = require('../helpers/source.js')
 const { runUnharmed } = require('../helpers/unharmed.js')
 const { assertSeen } = require('../helpers/work.js')
 
@@ -115,7 +119,10 @@ function skipBesidePprof() {
 
 /** The ways in which the other profiler finds its own labels. From Node 22 on it reads them as ours does. */
 for (const settings of [{ withContexts: true }, { withContexts: true, useCPED: true }]) {
-  const skip = skipBesidePprof() || ('useCPED' in settings && MAJOR < 22 && 'Node has no such map')
+  const skip =
+    skipBesidePprof() ||
+    NEEDS_TO_SHARE_THE_SIGNAL ||
+    ('useCPED' in settings && MAJOR < 22 && 'Node has no such map')
   const kind = Object.keys(settings).join(', ')
   test(`two profilers that read labels, in each order (${kind})`, { skip }, async () => {
     for (const order of ORDERS) {
@@ -173,7 +180,7 @@ const SANDBOXES = [
   },
 ]
 for (const { refused, categories, says } of SANDBOXES) {
-  const skip = LINUX || needsV8(categories)
+  const skip = LINUX || needsV8(categories) || NEEDS_TO_READ_NOTHING
   test(`a kernel that refuses ${refused} (${categories})`, { skip }, async () => {
     const before = program(`
       if (require('node:worker_threads').isMainThread) {

@@ -6,7 +6,7 @@ const path = require('node:path')
 const test = require('node:test')
 const { pathToFileURL } = require('node:url')
 const { run, temporaryDirectory, FIXTURES, PACKAGE } = require('../helpers/run.js')
-const { NEEDS_TO_REACH_WORKERS } = require('../helpers/source.js')
+const { NEEDS_NATIVE_NAMES, NEEDS_TO_REACH_WORKERS } = require('../helpers/source.js')
 const { assertSeen } = require('../helpers/work.js')
 
 const SPIN = JSON.stringify(path.join(FIXTURES, 'spin.js'))
@@ -121,7 +121,9 @@ test('the code that reaches the workers of start() is shown as (program)', {
   assert.deepEqual(own, [])
 })
 
-test('a native function of Node named like a function of the profiler keeps its name', async () => {
+test('a native function of Node named like a function of the profiler keeps its name', {
+  skip: NEEDS_NATIVE_NAMES,
+}, async () => {
   // fs.watch() calls a native function `start`. V8 knows its name if it exists before the profiler.
   const source = `
     const fs = require('node:fs')

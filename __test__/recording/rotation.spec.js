@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict')
 const test = require('node:test')
 const { run, message, nowUs } = require('../helpers/run.js')
-const { NEEDS_INTERRUPT } = require('../helpers/source.js')
+const { NEEDS_INTERRUPT, NEEDS_SAMPLING_THREAD } = require('../helpers/source.js')
 const { assertWorked } = require('../helpers/work.js')
 
 // With this interval a thread of V8 that has to wait for a core for some milliseconds does not look
@@ -176,7 +176,7 @@ async function record() {
 }
 
 test('rotations lose no window, double none and invent none; samples at borders are late or early at most 20 percent points more often than others', {
-  skip: NEEDS_INTERRUPT,
+  skip: NEEDS_INTERRUPT || NEEDS_SAMPLING_THREAD,
 }, async () => {
   const { trace, done } = await recorded()
   assertWhole(windowsOf(trace), done)
@@ -216,7 +216,7 @@ test('the check passes written windows, and finds every fault in them', () => {
 })
 
 test('a recording that stops during a rotation keeps its samples', {
-  skip: NEEDS_INTERRUPT,
+  skip: NEEDS_INTERRUPT || NEEDS_SAMPLING_THREAD,
 }, async () => {
   // At this interval a rotation takes longer than the time between two flushes.
   const INTERVAL_US = 200_000

@@ -10,7 +10,7 @@ const { readCpuProfile } = require('../helpers/cpuprofile.js')
 const { assertLabels, countLabels, innermost } = require('../helpers/labelled.js')
 const { messages, pattern } = require('../helpers/messages.js')
 const { run, FIXTURES, PACKAGE } = require('../helpers/run.js')
-const { NEEDS_INTERRUPT } = require('../helpers/source.js')
+const { NEEDS_INTERRUPT, NEEDS_TO_SHARE_THE_SIGNAL } = require('../helpers/source.js')
 
 const [MAJOR] = process.versions.node.split('.').map(Number)
 
@@ -338,7 +338,9 @@ test('the first label does not make later contexts slower', options, async () =>
   assert.ok(after < 10 * before + 10_000, `${before} and ${after} µs`)
 })
 
-test('another profiler of the process is left alone', { skip: skipBesidePprof() }, async () => {
+test('another profiler of the process is left alone', {
+  skip: skipBesidePprof() || NEEDS_TO_SHARE_THE_SIGNAL,
+}, async () => {
   const { code, stderr, traces } = await run(
     [
       '-e',
