@@ -8,6 +8,9 @@ use super::stopped_thread::StoppedThread;
 /// Whether this system lets a function run around V8's handler.
 pub const IS_AVAILABLE: bool = false;
 
+/// Whether this system can have timers of our own that send the signal.
+pub const HAS_TIMERS: bool = false;
+
 /// A function that runs in the signal handler, and calls V8's handler.
 pub type Around = fn(v8: Option<&dyn Fn()>, thread: StoppedThread);
 

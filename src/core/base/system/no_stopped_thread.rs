@@ -36,6 +36,11 @@ pub fn own_stack() -> Option<Range<u64>> {
     None
 }
 
+/// Returns the lowest address that can be of the calling thread's stack: it is not known.
+pub fn own_stack_start(_end: u64) -> Option<u64> {
+    None
+}
+
 /// Returns the address after the calling thread's stack: it is not known.
 pub fn own_stack_end() -> Option<u64> {
     None

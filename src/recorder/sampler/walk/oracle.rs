@@ -4,6 +4,7 @@
 //! these, and functions that C++ implements. Otherwise both must be the same.
 
 use super::frames::RawFrame;
+use super::ring::MAX_FRAMES;
 use cpu_prof_core::profile::window::ComparedStacks;
 
 /// Count of samples before a judgement.
@@ -80,7 +81,7 @@ fn is_seen(ours: &[RawFrame], found: &[Found]) -> bool {
 fn is_alike(ours: &[RawFrame], found: &[Found]) -> bool {
     let mut found = found.iter().copied();
     let mut is_in_wasm = false;
-    for frame in ours {
+    for (index, frame) in ours.iter().enumerate() {
         let is_wasm = frame.function == 0;
         let mut is_border = is_in_wasm && !is_wasm;
         loop {
@@ -88,13 +89,23 @@ fn is_alike(ours: &[RawFrame], found: &[Found]) -> bool {
                 Some(Found { address, .. }) if is_at(frame, address) => break,
                 Some(Found { is_call: true, .. }) => {}
                 Some(_) if is_border => is_border = false,
-                _ => return false,
+                // V8 keeps no more frames of a deep stack.
+                None => return is_full(index),
+                Some(_) => return false,
             }
         }
         is_in_wasm = is_wasm;
     }
-    found.all(|found| found.is_call)
+    is_full(ours.len()) || found.all(|found| found.is_call)
 }
+
+/// Returns whether a deep stack can have more frames than so many, which were compared.
+fn is_full(count: usize) -> bool {
+    count + MAX_EXTRA >= MAX_FRAMES
+}
+
+/// The most frames of a deep stack that only V8 or the walk keeps.
+const MAX_EXTRA: usize = 32;
 
 /// Returns whether an address is the one that V8 gives a frame: the place in the bytecode, where the interpreter runs.
 fn is_at(frame: &RawFrame, address: u64) -> bool {

@@ -15,6 +15,7 @@ use super::symbols::WalkApi;
 use crate::sampler::v8::FrameFinder;
 use crate::sampler::v8::symbols::{self, Isolate};
 use cpu_prof_core::base::system::checked_memory::{read_word, read_words};
+use cpu_prof_core::base::system::sampling_signal::HAS_TIMERS;
 
 /// What a walk needs to know.
 pub(super) struct Proven {
@@ -55,6 +56,7 @@ pub(super) fn proven() -> Option<&'static Proven> {
 /// `calling` is a function of JavaScript that calls its first argument: within `JSON.stringify` if the second is true.
 pub(crate) fn prove(env: &Env, calling: napi_sys::napi_value) {
     PROVEN.get_or_init(|| {
+        HAS_TIMERS.then_some(())?;
         let outer = look()?;
         let scope = Scope::open(env.raw())?;
         let look_within = scope.function(on_look)?;

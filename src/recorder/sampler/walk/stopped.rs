@@ -33,6 +33,8 @@ pub(crate) struct WalkedThread {
     pub(super) slots: IsolateSlots,
     pub(super) natives: &'static [NativeFrame],
     pub(super) finder: FrameFinder,
+    /// The lowest address that can be of the thread's stack.
+    stack_start: u64,
     pub(super) ring: SampleRing,
     /// Count of collections that have begun and not ended.
     pub(super) collections: AtomicU32,
@@ -47,6 +49,7 @@ impl WalkedThread {
         proven: &'static Proven,
         isolate: *mut Isolate,
         finder: FrameFinder,
+        stack_start: u64,
         ring: SampleRing,
     ) -> Self {
         let Proven { api, layout, slots, natives } = proven;
@@ -57,6 +60,7 @@ impl WalkedThread {
             slots: *slots,
             natives,
             finder,
+            stack_start,
             ring,
             collections: AtomicU32::new(0),
             samples: AtomicU32::new(0),
@@ -102,6 +106,10 @@ impl WalkedThread {
         frames: &mut [RawFrame; MAX_FRAMES],
     ) -> (usize, bool) {
         let registers = CallRegisters::of(values);
+        // WebAssembly can switch to a stack of its own, which is not followed.
+        if !(self.stack_start..self.finder.stack_end()).contains(&registers.stack) {
+            return (0, false);
+        }
         let code = self.finder.code();
         let mut count = 0;
         let mut add = |frame: RawFrame| match frames.get_mut(count) {

@@ -20,7 +20,8 @@ use crate::sampler::v8::symbols::{self, Isolate};
 use crate::sampler::v8::{FrameFinder, ScriptHandler, ScriptNotes, around_sample};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::system;
-use cpu_prof_core::base::system::sampling_signal::SamplingTimer;
+use cpu_prof_core::base::system::sampling_signal::{HAS_TIMERS, SamplingTimer};
+use cpu_prof_core::base::system::stopped_thread::own_stack_start;
 
 /// `GCType::kGCTypeAll`
 const ALL: c_int = 0b1_1111;
@@ -53,11 +54,11 @@ impl Walker {
     /// Creates the walk of the thread of `env`, which does not run yet. The error says why there is none.
     pub(crate) fn new(env: &Env, interval_us: u32) -> Result<Self, Error> {
         let unavailable = |text: &str| Error::NoWalk(text.to_owned());
-        if !cfg!(target_arch = "x86_64") {
+        if !HAS_TIMERS {
             return Err(unavailable("it needs Linux on x64, with glibc"));
         }
         let proven = proof::proven()
-            .ok_or_else(|| unavailable("this version of Node.js is not known well enough"))?;
+            .ok_or_else(|| unavailable("what V8 has on the stack is not as expected"))?;
         let api = symbols::api()?;
         let isolate = symbols::current_isolate(api)
             .ok_or_else(|| unavailable("the thread has no V8 isolate"))?;
@@ -67,7 +68,10 @@ impl Walker {
         let of_v8 = api.profiler_start as *const () as usize;
         let timer = SamplingTimer::of_this_thread(of_v8, interval_us, around_sample)
             .map_err(|error| Error::NoWalk(error.to_string()))?;
-        let thread = WalkedThread::new(proven, isolate, finder, SampleRing::new(RING_WORDS));
+        let stack_start = own_stack_start(finder.stack_end())
+            .ok_or_else(|| unavailable("the system does not say where the thread's stack is"))?;
+        let ring = SampleRing::new(RING_WORDS);
+        let thread = WalkedThread::new(proven, isolate, finder, stack_start, ring);
         let scripts: Arc<ScriptNotes> = Arc::default();
         let script_handler = ScriptHandler::new(env, Arc::clone(&scripts));
         if let Some(script_handler) = &script_handler {

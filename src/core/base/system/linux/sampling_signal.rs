@@ -24,6 +24,9 @@ use super::timer::{NO_TIME, Timer, time};
 /// Whether this system lets a function run around V8's handler. With musl this was never tried.
 pub const IS_AVAILABLE: bool = !cfg!(target_env = "musl") && mem::size_of::<usize>() == 8;
 
+/// Whether this system can have timers of our own that send the signal. On other processors this was never tried.
+pub const HAS_TIMERS: bool = IS_AVAILABLE && cfg!(target_arch = "x86_64");
+
 /// A function that runs in the signal handler. It gets V8's handler, which it calls; none if the signal is of a timer
 /// of our own.
 pub type Around = fn(v8: Option<&dyn Fn()>, thread: StoppedThread);
@@ -60,7 +63,7 @@ pub fn wrap(of_v8: usize, around: Around) -> bool {
 /// Lets `around` run for the signals of our timers, for as long as the process lives. Returns false if somebody else
 /// uses the signal. `of_v8` is the address of any function of V8, whose handler comes and goes.
 fn take(of_v8: usize, around: Around) -> bool {
-    if !IS_AVAILABLE {
+    if !HAS_TIMERS {
         return false;
     }
     let _changing = CHANGING.lock();

@@ -191,6 +191,20 @@ pub fn own_stack_end() -> Option<u64> {
     Some(unsafe { variable.read() })
 }
 
+/// Returns the lowest address that can be of the calling thread's stack, which ends at `end`: the kernel lets the first
+/// thread's stack grow down to it.
+pub fn own_stack_start(end: u64) -> Option<u64> {
+    if super::thread_id() != Some(std::process::id()) {
+        return own_stack().map(|stack| stack.start);
+    }
+    // SAFETY: all zeros are a valid struct, which the call fills, or fails.
+    let limit = unsafe {
+        let mut limit: libc::rlimit = std::mem::zeroed();
+        (libc::getrlimit(libc::RLIMIT_STACK, &mut limit) == 0).then_some(limit.rlim_cur)?
+    };
+    Some(kept_free(end.saturating_sub(limit)..end).start)
+}
+
 /// Returns the part of a stack's addresses that can hold nothing but the stack.
 fn kept_free(stack: Range<u64>) -> Range<u64> {
     stack.start.max(stack.end.saturating_sub(MAX_STACK))..stack.end
