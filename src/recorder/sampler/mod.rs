@@ -19,7 +19,7 @@ pub(crate) enum RawWindow {
     /// A finished `v8::CpuProfile`.
     V8(V8Profile),
     /// A window of the walk.
-    Walk(WalkWindow),
+    Walk(Box<WalkWindow>),
     /// The JSON of the inspector's `Profiler`.
     Inspector(String),
 }

@@ -52,6 +52,8 @@ pub struct Window {
     /// Stacks that were compared with what V8's own code finds, since the start of the recording; none if V8's profiler
     /// has taken the samples.
     pub compared: Option<ComparedStacks>,
+    /// Count of samples of this time that were lost.
+    pub lost_samples: u64,
 }
 
 /// Counts of stacks that the walk and V8's own code have found at the same moment.

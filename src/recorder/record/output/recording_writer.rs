@@ -107,6 +107,7 @@ impl RecordingWriter {
             ..Flush::default()
         };
         let samples = window.samples.len() as u64;
+        self.totals.dropped_samples += window.lost_samples;
         if !self.write_into_trace(&window, flush, events) {
             self.totals.dropped_samples += samples;
         } else if self.trace.is_none() {

@@ -121,7 +121,7 @@ fn take_walked(recording: &ThreadRecording, walker: &Walker) {
         false => walker.window(),
     };
     recording.reading.resumed();
-    recording.hand_over(recording.window(RawWindow::Walk(window), before.elapsed()));
+    recording.hand_over(recording.window(RawWindow::Walk(Box::new(window)), before.elapsed()));
 }
 
 /// Lets V8's profiler take the samples from now on, because the walk finds other stacks than V8.

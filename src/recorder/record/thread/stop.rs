@@ -79,7 +79,7 @@ fn stop_sampling(recording: &ThreadRecording) -> Option<(Option<TakenWindow>, Op
             Some((Some(recording.window(RawWindow::V8(profile), before.elapsed())), surplus))
         }
         ThreadSampler::Walk(walker) => {
-            let window = RawWindow::Walk(walker.pause());
+            let window = RawWindow::Walk(Box::new(walker.pause()));
             Some((Some(recording.window(window, before.elapsed())), None))
         }
         ThreadSampler::Inspector => None,

@@ -44,11 +44,11 @@ const MAX_OTHERS: u32 = 24;
 /// Words of a frame, by their offsets from the frame pointer in bytes.
 pub(super) mod slots {
     /// Context, or type of the frame.
-    pub const CONTEXT: i64 = -8;
-    pub const FUNCTION: i64 = -16;
-    pub const BYTECODE: i64 = -32;
-    pub const OFFSET: i64 = -40;
-    pub const RETURN: i64 = 8;
+    pub(in super::super) const CONTEXT: i64 = -8;
+    pub(in super::super) const FUNCTION: i64 = -16;
+    pub(in super::super) const BYTECODE: i64 = -32;
+    pub(in super::super) const OFFSET: i64 = -40;
+    pub(in super::super) const RETURN: i64 = 8;
 }
 
 /// A walk over one thread's frames.

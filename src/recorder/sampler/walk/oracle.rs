@@ -156,8 +156,8 @@ mod tests {
 
     #[test]
     fn one_difference_in_twenty_is_too_many() {
-        let mut oracle = Oracle::default();
-        oracle.compared = ComparedStacks { same: 96, left_out: 0, different: 4 };
+        let compared = ComparedStacks { same: 96, left_out: 0, different: 4 };
+        let mut oracle = Oracle { compared };
         assert!(!oracle.is_wrong());
         (0..3).for_each(|_| oracle.differs());
         assert!(oracle.is_wrong());

@@ -130,12 +130,6 @@ impl SampleRing {
         self.last_count.store(0, Ordering::Relaxed);
     }
 
-    /// Returns whether the ring is more than half full. May be called on any thread.
-    pub(super) fn is_filling(&self) -> bool {
-        let added = self.added.load(Ordering::Relaxed);
-        added.wrapping_sub(self.taken.load(Ordering::Relaxed)) > self.words.len() / 2
-    }
-
     /// Returns how many samples were lost since the last call.
     pub(super) fn take_lost(&self) -> usize {
         self.lost.swap(0, Ordering::Relaxed)
@@ -232,9 +226,9 @@ mod tests {
         let all = (0..20)
             .filter(|time| ring.add(SampleKind::JavaScript, *time, &frames(&[*time as u64, 7])));
         let all = all.count();
-        assert!((9..=10).contains(&all) && ring.is_filling(), "{all}");
+        assert!((9..=10).contains(&all), "{all}");
         assert_eq!(ring.take_lost(), 20 - all);
-        assert_eq!((taken(&ring).len(), ring.take_lost(), ring.is_filling()), (all, 0, false));
+        assert_eq!((taken(&ring).len(), ring.take_lost()), (all, 0));
         assert!(ring.add(SampleKind::JavaScript, 1, &frames(&[1, 7])));
     }
 }

@@ -128,6 +128,7 @@ impl Walker {
             start_us: start_us.replace(end_us),
             end_us,
             compared: collector.borrow().oracle.compared,
+            lost: thread.ring.take_lost(),
             ..WalkWindow::default()
         };
         let env = Env::from_raw(handles.env);

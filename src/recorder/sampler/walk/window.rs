@@ -25,6 +25,8 @@ pub(crate) struct WalkWindow {
     pub(super) start_us: i64,
     pub(super) end_us: i64,
     pub(super) compared: ComparedStacks,
+    /// Count of samples for which there was no room.
+    pub(super) lost: usize,
 }
 
 /// The nodes of a call tree that grows.
@@ -41,6 +43,7 @@ impl WalkWindow {
             start_us: self.start_us,
             end_us: self.end_us,
             compared: Some(self.compared),
+            lost_samples: self.lost as u64,
             ..Window::default()
         };
         window.frames.push(CallFrame::root());

@@ -128,7 +128,12 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
     let (code, number) = unsafe { ((*info).si_code, (*info).si_value().sival_ptr.addr()) };
     let is_own = code == libc::SI_TIMER && number == &raw const TIMER as usize;
     let other = || pass_on(signal, info, context);
-    let Some(around) = AROUND.get() else { return if is_own { () } else { other() } };
+    let Some(around) = AROUND.get() else {
+        if !is_own {
+            other();
+        }
+        return;
+    };
     let errno = super::errno_location();
     // SAFETY: the place is the thread's own.
     let saved = unsafe { *errno };
