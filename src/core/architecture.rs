@@ -32,12 +32,13 @@ const ROOTS: [&str; 2] = ["src", "packages/fleet/src"];
 
 /// Where `napi` may be named: the exports, V8's side of the sampler, and what belongs to a thread's
 /// environment.
-const NAPI_ROOMS: [&str; 10] = [
+const NAPI_ROOMS: [&str; 11] = [
     "recorder/exports/",
     "tools/exports/",
     "tools/border/",
     "addon/exports/",
     "recorder/sampler/v8/",
+    "recorder/sampler/walk/",
     "recorder/record/thread/armed.rs",
     "recorder/record/thread/conditions.rs",
     "recorder/record/thread/start.rs",
@@ -46,8 +47,9 @@ const NAPI_ROOMS: [&str; 10] = [
 ];
 
 /// Where `unsafe` may stand. `napi`'s macros also write it into `exports/`.
-const UNSAFE_ROOMS: [&str; 5] = [
+const UNSAFE_ROOMS: [&str; 6] = [
     "recorder/sampler/v8/",
+    "recorder/sampler/walk/",
     "recorder/sampler/native/ticks/",
     "recorder/record/process/signals/",
     "core/base/system/",

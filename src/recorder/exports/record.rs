@@ -107,7 +107,7 @@ pub(crate) fn record(
     argv: Object<'_>,
     start_inspector: StartInspector<'_>,
     follow: Follow<'_>,
-    calling: Calling<'_>,
+    calling: CallingFunction<'_>,
 ) -> bool {
     if recording::is_recording() {
         return true;
@@ -149,7 +149,7 @@ pub(crate) fn start(
     mut options: HashMap<String, String>,
     start_inspector: StartInspector<'_>,
     follow: Follow<'_>,
-    calling: Calling<'_>,
+    calling: CallingFunction<'_>,
 ) -> Option<StartFailure> {
     // The parent can have reached the worker since JavaScript asked.
     if recording::is_covered() {
@@ -179,7 +179,7 @@ pub(crate) fn start(
 }
 
 /// Calls its first argument.
-type Calling<'a> = Function<'a, FnArgs<(Unknown<'a>, bool)>, ()>;
+type CallingFunction<'a> = Function<'a, FnArgs<(Unknown<'a>, bool)>, ()>;
 
 /// Waits for a sample in this call, some milliseconds at most, if the calling thread is recorded. V8 gives the functions
 /// of all addons one name, and the sample tells this name.
@@ -343,7 +343,7 @@ fn record_covered(
 }
 
 /// Finds out what the walk of frames needs, if it is the source: this needs a call from JavaScript.
-fn prepare_walk(env: &Env, config: &Config, calling: Calling<'_>) {
+fn prepare_walk(env: &Env, config: &Config, calling: CallingFunction<'_>) {
     if config.source == Some(Source::Walk) {
         walk::prove(env, calling.raw());
     }

@@ -34,6 +34,11 @@ impl SamplingTimer {
         match self.0 {}
     }
 
+    /// Doubles the interval until the next start.
+    pub fn slow_down(&self) {
+        match self.0 {}
+    }
+
     /// Lets the timer stand still.
     pub fn pause(&self) {
         match self.0 {}

@@ -4,8 +4,7 @@
 use std::cell::{Cell, RefCell};
 
 use crate::record::observers::observer::SignalReads;
-use crate::sampler::v8::{FrameFinder, SignalReading};
-use crate::sampler::walk::WalkedThread;
+use crate::sampler::v8::{FrameFinder, OwnSampling, SignalReading};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::stderr::warn_once;
 
@@ -14,15 +13,15 @@ pub(super) struct ThreadReading {
     /// Finds the frames that code of the thread has not made, where that is possible.
     frames: Option<FrameFinder>,
     /// What the handler samples itself, if V8 is not the source.
-    walk: Cell<Option<*const WalkedThread>>,
+    own: Cell<Option<OwnSampling>>,
     /// None where there is nothing to read.
     current: RefCell<Option<SignalReading>>,
 }
 
 impl ThreadReading {
     /// Returns the reading of a thread that is not read yet.
-    pub(super) fn new(frames: Option<FrameFinder>, walk: Option<*const WalkedThread>) -> Self {
-        Self { frames, walk: Cell::new(walk), current: RefCell::default() }
+    pub(super) fn new(frames: Option<FrameFinder>, own: Option<OwnSampling>) -> Self {
+        Self { frames, own: Cell::new(own), current: RefCell::default() }
     }
 
     /// Lets the thread be read with each sample from now on. Runs in V8's interrupts, where no JavaScript may run.
@@ -34,12 +33,12 @@ impl ThreadReading {
 
     fn try_begin(&self, SignalReads { labels, stacks }: SignalReads) -> Result<(), Error> {
         let frames = self.frames.clone();
-        if labels.is_none() && stacks.is_none() && frames.is_none() && self.walk.get().is_none() {
+        if labels.is_none() && stacks.is_none() && frames.is_none() && self.own.get().is_none() {
             return Ok(());
         }
         // The one from before leaves before the next enters.
         self.current.take();
-        self.current.replace(Some(SignalReading::start(labels, stacks, frames, self.walk.get())?));
+        self.current.replace(Some(SignalReading::start(labels, stacks, frames, self.own.get())?));
         Ok(())
     }
 
@@ -65,7 +64,7 @@ impl ThreadReading {
 
     /// Lets V8 take the samples of the thread from now on. The thread is not read until the next beginning.
     pub(super) fn leave_to_v8(&self) {
-        self.walk.set(None);
+        self.own.set(None);
         self.current.take();
     }
 

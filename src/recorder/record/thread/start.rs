@@ -154,8 +154,8 @@ pub(crate) fn start(
     let link = Arc::clone(&thread.link);
     let part = parent.filter(|_| reason.is_some()).map(|of| (of, link.id, files.paths()));
     let output = RecordingWriter::new(link, config, source, files, idle, on_writer);
-    let walk = match &sampler {
-        ThreadSampler::Walk(walker) => Some(walker.thread()),
+    let own = match &sampler {
+        ThreadSampler::Walk(walker) => Some(walker.sampling()),
         _ => None,
     };
     ENDED_EARLY.take();
@@ -165,7 +165,7 @@ pub(crate) fn start(
         config: config.clone(),
         sampler: RefCell::new(sampler),
         waits: ThreadWaiting { event_loop, entry_hook, last_activity: Cell::default() },
-        reading: ThreadReading::new(frames, walk),
+        reading: ThreadReading::new(frames, own),
         next_window: NextWindow { began_in: Cell::new(began_in), ..NextWindow::default() },
         observers,
         origin: RecordingOrigin { reason, earlier: None },

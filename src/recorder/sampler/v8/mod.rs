@@ -44,7 +44,7 @@ pub(crate) use self::request_notes::{NotedRequest, RequestNotes};
 pub(crate) use self::scripts::{CompiledText, ScriptMap, ScriptNotes, forget_environment};
 pub(in crate::sampler) use self::scripts::{ScriptHandler, WasmCode};
 pub(in crate::sampler) use self::signal::{CodeKind, V8Code, around_sample};
-pub(crate) use self::signal::{FrameFinder, SignalReading, is_read_here};
+pub(crate) use self::signal::{FrameFinder, OwnSampling, SignalReading, is_read_here};
 pub(crate) use self::stacks::{CopiedStack, JavaScriptCode, StackRing};
 pub(crate) use self::stall::StallDetector;
 pub(crate) use self::symbols::{Callback, is_available};

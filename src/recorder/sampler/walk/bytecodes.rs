@@ -10,7 +10,7 @@
 //! the second with 1, 1, 1, 1, 1, 3, 5, 7, 9, 7, 9. `sizes` is the first row, and `scalable` what the second has more.
 //! The third must have three times as much more. For a new version, copy the rows of a Node that has it.
 
-use super::positions::{ENTRY, Entry, number};
+use super::positions::{ENTRY, PositionEntry, number};
 
 /// The bytecodes of a V8, by their numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,10 +71,10 @@ impl Bytecodes {
     pub(super) fn baseline_positions(
         &self,
         bytecode: &[u8],
-        positions: &[Entry],
+        positions: &[PositionEntry],
         instructions: &[u8],
         size: u32,
-    ) -> Option<Vec<Entry>> {
+    ) -> Option<Vec<PositionEntry>> {
         let mut sizes = instructions.iter().copied();
         let mut rest = positions.iter().peekable();
         let mut found = Vec::with_capacity(positions.len());
@@ -222,7 +222,7 @@ mod tests {
         written
     }
 
-    fn entries(at: &[i32]) -> Vec<Entry> {
+    fn entries(at: &[i32]) -> Vec<PositionEntry> {
         at.iter().map(|at| (*at, SourceOffset::of(*at as u64))).collect()
     }
 
@@ -254,7 +254,7 @@ mod tests {
             let of = ALL[version];
             let Written { bytecode, starts, instructions, size, .. } = write(&of, &list, prologue);
             let known = entries(&starts);
-            let read = |bytecode: &[u8], known: &[Entry], instructions: &[u8], size| {
+            let read = |bytecode: &[u8], known: &[PositionEntry], instructions: &[u8], size| {
                 of.baseline_positions(bytecode, known, instructions, size)
             };
             prop_assert!(read(&bytecode, &known, &instructions, size).is_some());

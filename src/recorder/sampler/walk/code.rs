@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 
 use super::frames::{is_object, is_small_number};
 use super::layout::{CodeLayout, Layout, TIER_BITS};
-use super::objects::Objects;
-use super::positions::{self, Entry, SourceOffset};
-use cpu_prof_core::base::system::checked_memory::{read_bytes, read_word, read_words};
+use super::objects::{HeapObjects, memory};
+use super::positions::{self, PositionEntry, SourceOffset};
+use cpu_prof_core::base::system::checked_memory::{read_word, read_words};
 
 /// What code begins at a multiple of, on each machine.
 const ALIGNMENT: u64 = 32;
@@ -44,7 +44,7 @@ struct Inlined {
 
 /// A piece of compiled code.
 #[derive(Debug)]
-pub(super) struct Code {
+pub(super) struct CompiledCode {
     start: u64,
     end: u64,
     pub tier: Tier,
@@ -53,7 +53,7 @@ pub(super) struct Code {
     /// `SharedFunctionInfo` of optimized code; 0 if that is not known.
     pub shared: u64,
     /// By the offsets of instructions, in their order.
-    positions: Vec<Entry>,
+    positions: Vec<PositionEntry>,
     inlined: Vec<Inlined>,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct PlaceInCode {
 /// The code that was looked up.
 #[derive(Debug, Default)]
 pub(super) struct CodeTable {
-    codes: BTreeMap<u64, Code>,
+    codes: BTreeMap<u64, CompiledCode>,
     /// Words that stand in front of code at a distance: what `Code` is found by. The first look learns them.
     heads: Vec<(u64, u64)>,
 }
@@ -82,7 +82,12 @@ impl CodeTable {
     }
 
     /// Returns the code around an address; none if there is none that is certain. Compiled code is not below `first`.
-    pub(super) fn find(&mut self, layout: &Layout, address: u64, first: u64) -> Option<&Code> {
+    pub(super) fn find(
+        &mut self,
+        layout: &Layout,
+        address: u64,
+        first: u64,
+    ) -> Option<&CompiledCode> {
         let start = match self.codes.range(..=address).next_back() {
             Some((start, code)) if address < code.end => *start,
             _ => {
@@ -95,9 +100,9 @@ impl CodeTable {
         self.codes.get(&start)
     }
 
-    fn search(&mut self, layout: &Layout, address: u64, first: u64) -> Option<Code> {
+    fn search(&mut self, layout: &Layout, address: u64, first: u64) -> Option<CompiledCode> {
         let lowest = first.max(address.saturating_sub(MAX_BACK));
-        let mut page = Page::default();
+        let mut page = CodePage::default();
         let mut start = address / ALIGNMENT * ALIGNMENT;
         while start >= lowest + HEAD {
             let known = self
@@ -133,18 +138,18 @@ impl CodeTable {
 }
 
 /// A page of memory that was read last.
-struct Page {
+struct CodePage {
     start: u64,
     words: Box<[u64]>,
 }
 
-impl Default for Page {
+impl Default for CodePage {
     fn default() -> Self {
         Self { start: 0, words: vec![0; (PAGE / 8) as usize].into_boxed_slice() }
     }
 }
 
-impl Page {
+impl CodePage {
     /// Returns the word at an address; none if it cannot be read.
     fn word(&mut self, address: u64) -> Option<u64> {
         let start = address / PAGE * PAGE;
@@ -158,10 +163,10 @@ impl Page {
 }
 
 /// Reads what is needed of a `Code` whose instructions begin at an address; none if it is no such object.
-fn read_code(layout: &Layout, object: u64, start: u64) -> Option<Code> {
+fn read_code(layout: &Layout, object: u64, start: u64) -> Option<CompiledCode> {
     let CodeLayout { kind, start: start_at, size, flags, baseline, data, positions, .. } =
         layout.code;
-    let objects = Objects { layout };
+    let objects = HeapObjects { layout };
     if objects.kind(object)? != kind {
         return None;
     }
@@ -180,7 +185,7 @@ fn read_code(layout: &Layout, object: u64, start: u64) -> Option<Code> {
         std::cmp::Ordering::Equal => Tier::Baseline,
         std::cmp::Ordering::Greater => Tier::Optimized,
     };
-    let mut code = Code {
+    let mut code = CompiledCode {
         start,
         end: start + u64::from(bytes),
         tier,
@@ -203,8 +208,8 @@ fn read_code(layout: &Layout, object: u64, start: u64) -> Option<Code> {
 }
 
 /// Reads the positions of optimized code, and what is inlined in it. Leaves both empty if one is not as expected.
-fn read_optimized(layout: &Layout, code: &mut Code, data: u64, table: u64) -> Option<()> {
-    let objects = Objects { layout };
+fn read_optimized(layout: &Layout, code: &mut CompiledCode, data: u64, table: u64) -> Option<()> {
+    let objects = HeapObjects { layout };
     let entry = |index: u64| read_word(data - 1 + objects.first_element() + 8 * index);
     let mut bytes = objects.bytes(table, MAX_TABLE)?;
     let positions = positions::decode(&bytes, layout.code.encoding)?;
@@ -243,8 +248,8 @@ fn read_optimized(layout: &Layout, code: &mut Code, data: u64, table: u64) -> Op
 }
 
 /// Reads the positions of `size` bytes of baseline code; none if one of its tables is not as expected.
-fn read_baseline(layout: &Layout, size: u32, data: u64, table: u64) -> Option<Vec<Entry>> {
-    let objects = Objects { layout };
+fn read_baseline(layout: &Layout, size: u32, data: u64, table: u64) -> Option<Vec<PositionEntry>> {
+    let objects = HeapObjects { layout };
     let bytecode = match objects.kind(data)? {
         kind if kind == layout.bytecode.holder => read_word(data - 1 + 8)?,
         _ => data,
@@ -258,7 +263,7 @@ fn read_baseline(layout: &Layout, size: u32, data: u64, table: u64) -> Option<Ve
 /// Bytes of an entry in the table of what is inlined: the position of the call, and the index of a literal.
 const INLINED_BYTES: usize = 16;
 
-impl Code {
+impl CompiledCode {
     /// Returns whether a function runs this code if it runs baseline code.
     pub(super) fn is_baseline_of(&self, layout: &Layout, shared: u64) -> bool {
         is_object(shared) && read_word(shared - 1 + layout.shared_code) == Some(self.object)
@@ -290,8 +295,8 @@ impl Code {
 const MAX_INLINED: usize = 64;
 
 /// Returns the text position of bytecode at an offset.
-pub(super) fn bytecode_positions(layout: &Layout, bytecode: u64) -> Option<Vec<Entry>> {
-    let objects = Objects { layout };
+pub(super) fn bytecode_positions(layout: &Layout, bytecode: u64) -> Option<Vec<PositionEntry>> {
+    let objects = HeapObjects { layout };
     if objects.kind(bytecode)? != layout.bytecode.kind {
         return None;
     }
@@ -306,10 +311,4 @@ pub(super) fn bytecode_positions(layout: &Layout, bytecode: u64) -> Option<Vec<E
 fn bytecode_length(layout: &Layout, bytecode: u64) -> Option<u64> {
     let length = read_word(bytecode - 1 + layout.bytecode.length)?;
     (is_small_number(length) && length >> 32 <= MAX_TABLE).then_some(length >> 32)
-}
-
-/// Reads bytes of memory that need not be there.
-pub(super) fn memory(address: u64, length: u64) -> Option<Vec<u8>> {
-    let mut bytes = vec![0; usize::try_from(length).ok()?];
-    read_bytes(address, &mut bytes).then_some(bytes)
 }

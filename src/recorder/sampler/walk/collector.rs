@@ -8,9 +8,9 @@ use rustc_hash::FxHashMap;
 use super::code::{CodeTable, Tier, bytecode_positions};
 use super::frames::RawFrame;
 use super::functions::{Function, Handles};
-use super::objects::Objects;
+use super::objects::HeapObjects;
 use super::oracle::Oracle;
-use super::positions::Entry;
+use super::positions::PositionEntry;
 use super::ring::SampleKind;
 use super::stopped::WalkedThread;
 use crate::sampler::v8::{CodeKind, WasmCode};
@@ -19,7 +19,7 @@ use cpu_prof_core::base::system::checked_memory::is_in_image;
 
 /// A function at an offset in the text of its script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Place {
+pub(super) struct CalledPlace {
     /// Index of the function.
     pub function: u32,
     /// None if it is not known.
@@ -57,9 +57,9 @@ pub(super) struct Collector {
     /// Frames by what was copied of them, with the function instead of a pointer to it.
     by_frame: FxHashMap<(u32, u64), u32>,
     /// The places of each frame, the innermost first.
-    pub frames: Vec<Box<[Place]>>,
+    pub frames: Vec<Box<[CalledPlace]>>,
     /// Positions in the text of bytecode, by pointers to it.
-    bytecodes: FxHashMap<u64, Option<Arc<[Entry]>>>,
+    bytecodes: FxHashMap<u64, Option<Arc<[PositionEntry]>>>,
     codes: CodeTable,
     pub next: Collection,
     pub oracle: Oracle,
@@ -132,7 +132,7 @@ impl Collector {
             .collect();
         new.sort_unstable();
         new.dedup();
-        let found = Objects { layout: thread.layout }.shared_of_functions(&new);
+        let found = HeapObjects { layout: thread.layout }.shared_of_functions(&new);
         for (function, shared) in new.into_iter().zip(found) {
             // SAFETY: the caller promises the heap, and the type of the object was checked.
             let number =
@@ -224,7 +224,7 @@ impl Collector {
     }
 
     /// Returns the place of a frame that the interpreter, or a built-in function, has made.
-    fn interpreted(&mut self, thread: &WalkedThread, function: u32, raw: &RawFrame) -> Place {
+    fn interpreted(&mut self, thread: &WalkedThread, function: u32, raw: &RawFrame) -> CalledPlace {
         let positions = self.bytecode(thread, raw.bytecode);
         // V8 counts from the object's pointer.
         let first = thread.layout.bytecode.first - 1;
@@ -233,10 +233,10 @@ impl Collector {
             let after = positions.partition_point(|(at, _)| *at <= offset);
             positions.get(after.checked_sub(1)?)?.1.offset()
         });
-        Place { function, offset }
+        CalledPlace { function, offset }
     }
 
-    fn bytecode(&mut self, thread: &WalkedThread, bytecode: u64) -> Option<Arc<[Entry]>> {
+    fn bytecode(&mut self, thread: &WalkedThread, bytecode: u64) -> Option<Arc<[PositionEntry]>> {
         if bytecode == 0 {
             return None;
         }
@@ -255,9 +255,9 @@ impl Collector {
         function: u32,
         address: u64,
         is_exact: bool,
-    ) -> Box<[Place]> {
+    ) -> Box<[CalledPlace]> {
         let first = thread.finder.code().first_compiled();
-        let own = Place { function, offset: None };
+        let own = CalledPlace { function, offset: None };
         let Some(code) = self.codes.find(thread.layout, address, first) else {
             return Box::from([own]);
         };
@@ -288,11 +288,11 @@ impl Collector {
                 } else {
                     self.function(handles, place.shared, None)
                 };
-                found.push(Place { function, offset: place.offset });
+                found.push(CalledPlace { function, offset: place.offset });
             }
             // Code that is removing its frame stands on the frame of its caller.
             if is_other && is_exact {
-                found.push(Place { function, offset: None });
+                found.push(CalledPlace { function, offset: None });
             }
             found.into_boxed_slice()
         }

@@ -30,7 +30,7 @@ pub(super) struct NativeFrame {
 
 /// Where a walk begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Position {
+pub(super) struct WalkStart {
     pub program: u64,
     /// Address of the innermost frame.
     pub frame: u64,
@@ -41,15 +41,12 @@ pub(super) struct Position {
 /// The most frames in a row that are neither of JavaScript nor of V8's own code.
 const MAX_OTHERS: u32 = 24;
 
-/// Words of a frame, by their offsets from the frame pointer in bytes.
-pub(super) mod slots {
-    /// Context, or type of the frame.
-    pub(in super::super) const CONTEXT: i64 = -8;
-    pub(in super::super) const FUNCTION: i64 = -16;
-    pub(in super::super) const BYTECODE: i64 = -32;
-    pub(in super::super) const OFFSET: i64 = -40;
-    pub(in super::super) const RETURN: i64 = 8;
-}
+/// Offset of the context, or of the type of the frame, from the frame pointer, bytes. The others are, too.
+pub(super) const CONTEXT: i64 = -8;
+const FUNCTION: i64 = -16;
+const BYTECODE: i64 = -32;
+const OFFSET: i64 = -40;
+const RETURN: i64 = 8;
 
 /// A walk over one thread's frames.
 pub(super) struct FrameWalk<'a> {
@@ -69,25 +66,25 @@ impl FrameWalk<'_> {
     /// # Safety
     /// The thread is the calling one, which stands still, and what is from `at.stack` to the end of its stack is in
     /// use.
-    pub(super) unsafe fn each(&self, at: Position, mut found: impl FnMut(RawFrame) -> bool) {
-        let Position { mut program, mut frame, mut stack } = at;
+    pub(super) unsafe fn each(&self, at: WalkStart, mut found: impl FnMut(RawFrame) -> bool) {
+        let WalkStart { mut program, mut frame, mut stack } = at;
         let mut others = 0;
         loop {
-            let is_frame = frame >= stack && frame.is_multiple_of(8) && frame + 16 <= self.end;
+            let is_frame = are_words(frame, 2, stack, self.end);
             if !is_frame {
                 return;
             }
             // SAFETY: the frame is on the thread's own stack, and so are the words below, which are read only where
             // they are in use.
             let word = |offset: i64| unsafe { self.word(frame, offset, stack) };
-            let (caller, return_to) = (word(0), word(slots::RETURN));
-            let first = word(slots::CONTEXT);
+            let (caller, return_to) = (word(0), word(RETURN));
+            let first = word(CONTEXT);
             if first & 1 == 0 {
                 let kind = first >> 1;
                 if self.types.entries.contains(&kind) {
                     let before = word(self.entry_link);
                     // There is none before the outermost.
-                    if before <= frame || !before.is_multiple_of(8) || before + 16 > self.end {
+                    if before <= frame || !are_words(before, 2, frame, self.end) {
                         return;
                     }
                     // SAFETY: the frame is on the thread's own stack.
@@ -100,7 +97,7 @@ impl FrameWalk<'_> {
                 }
                 let is_wasm = kind == self.types.wasm;
                 if is_wasm || self.types.continuations.contains(&kind) {
-                    let function = if is_wasm { 0 } else { word(slots::FUNCTION) };
+                    let function = if is_wasm { 0 } else { word(FUNCTION) };
                     if !found(RawFrame { function, program, ..RawFrame::default() }) {
                         return;
                     }
@@ -111,13 +108,13 @@ impl FrameWalk<'_> {
             } else if let Some(kind) = self.code.kind(program) {
                 others = 0;
                 let (bytecode, offset) = match kind {
-                    CodeKind::BuiltIn => (word(slots::BYTECODE), word(slots::OFFSET)),
+                    CodeKind::BuiltIn => (word(BYTECODE), word(OFFSET)),
                     CodeKind::Compiled => (0, 0),
                 };
                 let is_interpreted = is_object(bytecode) && is_small_number(offset);
                 let (bytecode, offset) =
                     if is_interpreted { (bytecode, offset >> 32) } else { (0, 0) };
-                if !found(RawFrame { function: word(slots::FUNCTION), program, bytecode, offset }) {
+                if !found(RawFrame { function: word(FUNCTION), program, bytecode, offset }) {
                     return;
                 }
             } else {
@@ -136,7 +133,7 @@ impl FrameWalk<'_> {
     /// As for `each`.
     unsafe fn word(&self, frame: u64, offset: i64, stack: u64) -> u64 {
         let address = frame.wrapping_add_signed(offset);
-        let is_used = address >= stack && address + 8 <= self.end;
+        let is_used = are_words(address, 1, stack, self.end);
         // SAFETY: the word is on the thread's own stack, in the part that is in use.
         if is_used { unsafe { (address as *const u64).read_volatile() } } else { 0 }
     }
@@ -146,28 +143,33 @@ impl FrameWalk<'_> {
     ///
     /// # Safety
     /// As for `each`.
-    pub(super) unsafe fn above_native(&self, at: Position) -> Option<Position> {
-        let Position { mut program, mut frame, mut stack } = at;
+    pub(super) unsafe fn above_native(&self, at: WalkStart) -> Option<WalkStart> {
+        let WalkStart { mut program, mut frame, mut stack } = at;
         for _ in 0..MAX_OTHERS {
-            let is_frame = frame >= stack && frame.is_multiple_of(8) && frame + 16 <= self.end;
+            let is_frame = are_words(frame, 2, stack, self.end);
             if !is_frame {
                 return None;
             }
             // SAFETY: the frame is on the thread's own stack, in the part that is in use.
             let word = |offset: i64| unsafe { self.word(frame, offset, stack) };
-            let is_wasm =
-                word(slots::CONTEXT) == self.types.wasm << 1 && is_object(word(slots::FUNCTION));
+            let is_wasm = word(CONTEXT) == self.types.wasm << 1 && is_object(word(FUNCTION));
             if is_wasm {
-                return Some(Position { program, frame, stack });
+                return Some(WalkStart { program, frame, stack });
             }
-            let (caller, return_to) = (word(0), word(slots::RETURN));
+            let (caller, return_to) = (word(0), word(RETURN));
             if self.code.kind(return_to).is_some() {
-                return Some(Position { program: return_to, frame: caller, stack: frame });
+                return Some(WalkStart { program: return_to, frame: caller, stack: frame });
             }
             (stack, frame, program) = (frame + 16, caller, return_to);
         }
         None
     }
+}
+
+/// Returns whether so many words at an address are in a part of the stack.
+pub(super) fn are_words(address: u64, count: u64, stack: u64, end: u64) -> bool {
+    let last = end.checked_sub(8 * count);
+    address >= stack && address.is_multiple_of(8) && last.is_some_and(|last| address <= last)
 }
 
 /// Returns whether a word is a pointer to an object of V8.
@@ -178,4 +180,18 @@ pub(super) fn is_object(word: u64) -> bool {
 /// Returns whether a word is a small number of V8.
 pub(super) fn is_small_number(word: u64) -> bool {
     word as u32 == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_in_the_stack_or_nowhere() {
+        assert!(are_words(16, 2, 16, 32) && are_words(16, 2, 8, 40));
+        for (address, count) in [(8, 2), (24, 2), (17, 1), (32, 1), (u64::MAX - 7, 2), (0, 1)] {
+            assert!(!are_words(address, count, 16, 32), "{address}");
+        }
+        assert!(!are_words(0, 1, 0, 7));
+    }
 }

@@ -30,7 +30,7 @@ pub(super) struct IsolateSlots {
 
 /// What C++ that JavaScript has called finds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Look {
+pub(super) struct ExitLook {
     /// The frame by which JavaScript has called it.
     exit: u64,
     /// Words of the isolate that are the address of the frame, by their index.
@@ -39,7 +39,7 @@ pub(super) struct Look {
     entry: Vec<(i64, u64)>,
 }
 
-impl Look {
+impl ExitLook {
     /// Looks from the calling function; none if there is no such frame.
     pub(super) fn from_here(
         isolate: *mut Isolate,

@@ -8,6 +8,7 @@ use std::ffi::CStr;
 use std::ops::RangeInclusive;
 
 use super::bytecodes::Bytecodes;
+use super::positions::PositionEncoding;
 use super::symbols::{WalkApi, number};
 
 /// Offsets are in bytes from the start of an object, to which a pointer points with one added.
@@ -88,15 +89,6 @@ pub(super) struct CodeLayout {
     pub is_inline: bool,
     /// How the offsets of instructions stand in a table of positions.
     pub encoding: PositionEncoding,
-}
-
-/// The encoding of the first number of an entry in a table of positions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PositionEncoding {
-    /// As a number with a sign: less than 0 for positions that are no statements.
-    Signed,
-    /// Shifted by two bits, of which one says whether the position is a statement.
-    Shifted,
 }
 
 /// The bits of `Code` flags that have the tier.

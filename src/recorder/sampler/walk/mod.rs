@@ -28,6 +28,5 @@ mod walker;
 mod window;
 
 pub(crate) use self::proof::prove;
-pub(crate) use self::stopped::WalkedThread;
 pub(crate) use self::walker::Walker;
 pub(crate) use self::window::WalkWindow;

@@ -1,16 +1,15 @@
 //! Objects of V8's heap, read so that nothing can fault.
 
-use super::code::memory;
 use super::frames::{is_object, is_small_number};
 use super::layout::Layout;
-use cpu_prof_core::base::system::checked_memory::{read_each, read_word};
+use cpu_prof_core::base::system::checked_memory::{read_bytes, read_each, read_word};
 
 /// Reads objects by a layout.
-pub(super) struct Objects<'a> {
+pub(super) struct HeapObjects<'a> {
     pub layout: &'a Layout,
 }
 
-impl Objects<'_> {
+impl HeapObjects<'_> {
     /// Returns the type of an object; none if it cannot be read.
     pub(super) fn kind(&self, object: u64) -> Option<u16> {
         let map =
@@ -102,3 +101,9 @@ impl Objects<'_> {
 
 /// Words of a function that are read: the map, and all up to the `SharedFunctionInfo`.
 const MAX_HEAD: usize = 8;
+
+/// Reads bytes of memory that need not be there.
+pub(super) fn memory(address: u64, length: u64) -> Option<Vec<u8>> {
+    let mut bytes = vec![0; usize::try_from(length).ok()?];
+    read_bytes(address, &mut bytes).then_some(bytes)
+}

@@ -1,6 +1,13 @@
 //! V8's tables of positions: which instruction, or byte of bytecode, is of which place in the text.
 
-use super::layout::PositionEncoding;
+/// The encoding of the first number of an entry in a table of positions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PositionEncoding {
+    /// As a number with a sign: less than 0 for positions that are no statements.
+    Signed,
+    /// Shifted by two bits, of which one says whether the position is a statement.
+    Shifted,
+}
 
 /// A position as V8 packs it: an offset in the text, and the function that is inlined there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,13 +31,13 @@ impl SourceOffset {
 }
 
 /// An entry of a table: an offset in code, and the position from there on.
-pub(super) type Entry = (i32, SourceOffset);
+pub(super) type PositionEntry = (i32, SourceOffset);
 
 /// The offset of what enters a function: it is before all bytecode.
 pub(super) const ENTRY: i32 = -1;
 
 /// Returns the entries of a table, in the order of their code; none if it is no such table.
-pub(super) fn decode(bytes: &[u8], encoding: PositionEncoding) -> Option<Vec<Entry>> {
+pub(super) fn decode(bytes: &[u8], encoding: PositionEncoding) -> Option<Vec<PositionEntry>> {
     let mut rest = bytes.iter().copied();
     // The first number counts from the entry.
     let (mut code, mut packed) = (i64::from(ENTRY), 0_i64);

@@ -8,9 +8,9 @@ use std::sync::OnceLock;
 use napi::{Env, sys as napi_sys};
 
 use super::frames::NativeFrame;
-use super::isolate::{IsolateSlots, Look};
+use super::isolate::{ExitLook, IsolateSlots};
 use super::layout::Layout;
-use super::objects::Objects;
+use super::objects::HeapObjects;
 use super::symbols::WalkApi;
 use crate::sampler::v8::FrameFinder;
 use crate::sampler::v8::symbols::{self, Isolate};
@@ -30,7 +30,7 @@ static PROVEN: OnceLock<Option<Proven>> = OnceLock::new();
 
 thread_local! {
     /// What the inner one of two calls has found.
-    static INNER: RefCell<Option<Look>> = const { RefCell::new(None) };
+    static INNER: RefCell<Option<ExitLook>> = const { RefCell::new(None) };
     /// Frames of functions that C++ implements, the innermost first, each with the words above it.
     static NATIVES: Cell<[Option<SeenFrame>; 2]> = const { Cell::new([None; 2]) };
 }
@@ -65,7 +65,7 @@ pub(crate) fn prove(env: &Env, calling: napi_sys::napi_value) {
         let api = WalkApi::find().ok()?;
         let layout = Layout::find(api)?;
         let slots = outer.slots(&inner)?;
-        let objects = Objects { layout: &layout };
+        let objects = HeapObjects { layout: &layout };
         let pointers = [calling, look_within].map(pointer_of);
         objects.shared_of_functions(&pointers).into_iter().collect::<Option<Vec<_>>>()?;
         let mut proven = Proven { api, layout, slots, natives: Vec::new() };
@@ -156,12 +156,12 @@ fn pointer_of(value: napi_sys::napi_value) -> u64 {
     unsafe { value.cast::<u64>().read() }
 }
 
-fn look() -> Option<Look> {
+fn look() -> Option<ExitLook> {
     let api = WalkApi::find().ok()?;
     let layout = Layout::find(api)?;
     let isolate: *mut Isolate = symbols::current_isolate(symbols::api().ok()?)?;
     let finder = FrameFinder::of_this_thread()?;
-    Look::from_here(isolate, &layout.frames, finder.code(), finder.stack_end())
+    ExitLook::from_here(isolate, &layout.frames, finder.code(), finder.stack_end())
 }
 
 /// A scope of values.

@@ -1,19 +1,27 @@
 //! What the signal handler does with a thread that is walked.
 
 use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::ffi::c_void;
+use std::io;
+use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 
-use super::frames::{FrameWalk, NativeFrame, Position, RawFrame, slots};
+use super::frames::{CONTEXT, FrameWalk, NativeFrame, RawFrame, WalkStart};
 use super::isolate::IsolateSlots;
 use super::layout::Layout;
 use super::proof::Proven;
 use super::ring::{MAX_FRAMES, SampleKind, SampleRing};
 use super::symbols::{RegisterState, SampleInfo, WalkApi};
 use crate::sampler::v8::symbols::Isolate;
-use crate::sampler::v8::{CodeKind, FrameFinder};
+use crate::sampler::v8::{CodeKind, FrameFinder, OwnSampling};
 use cpu_prof_core::base::system;
 use cpu_prof_core::base::system::registers::{self, CallRegisters};
+use cpu_prof_core::base::system::sampling_signal::SamplingTimer;
 use cpu_prof_core::base::system::stopped_thread::StoppedThread;
+
+/// Words of a thread's ring, 4 MB. The system gives the memory page by page.
+const RING_WORDS: usize = 1 << 19;
+/// Count of slow samples in a row after which there are fewer.
+const MAX_SLOW: u32 = 8;
 
 /// One sample in so many is compared with what V8's own code finds.
 const COMPARED: u32 = 100;
@@ -25,8 +33,17 @@ const FAST_CALL_WORDS: u64 = 48;
 const STATE_GC: u16 = 1;
 const STATE_IDLE: u16 = 8;
 
+/// Takes a sample of a [`WalkedThread`].
+///
+/// # Safety
+/// The data is the address of the calling thread's, which runs the handler of a signal that does not interrupt itself.
+unsafe fn sample_thread(data: *const c_void, stopped: StoppedThread) {
+    // SAFETY: the caller promises all.
+    unsafe { (*data.cast::<WalkedThread>()).sample(stopped) }
+}
+
 /// A thread that is walked. The signal handler has its address.
-pub(crate) struct WalkedThread {
+pub(super) struct WalkedThread {
     pub(super) api: &'static WalkApi,
     pub(super) isolate: *mut Isolate,
     pub(super) layout: &'static Layout,
@@ -38,6 +55,11 @@ pub(crate) struct WalkedThread {
     pub(super) ring: SampleRing,
     /// Count of collections that have begun and not ended.
     pub(super) collections: AtomicU32,
+    timer: SamplingTimer,
+    /// When the last sample was complete: CLOCK_MONOTONIC, microseconds.
+    done_us: AtomicI64,
+    /// Count of samples in a row that took longer than the program had had since the one before.
+    slow: AtomicU32,
     /// Count of the samples.
     samples: AtomicU32,
     /// Room for the frames of a sample, for the handler only.
@@ -50,7 +72,7 @@ impl WalkedThread {
         isolate: *mut Isolate,
         finder: FrameFinder,
         stack_start: u64,
-        ring: SampleRing,
+        timer: SamplingTimer,
     ) -> Self {
         let Proven { api, layout, slots, natives } = proven;
         Self {
@@ -61,7 +83,10 @@ impl WalkedThread {
             natives,
             finder,
             stack_start,
-            ring,
+            ring: SampleRing::new(RING_WORDS),
+            timer,
+            done_us: AtomicI64::new(0),
+            slow: AtomicU32::new(0),
             collections: AtomicU32::new(0),
             samples: AtomicU32::new(0),
             frames: UnsafeCell::new([RawFrame::default(); MAX_FRAMES]),
@@ -72,8 +97,26 @@ impl WalkedThread {
     ///
     /// # Safety
     /// This is the thread, within the handler of a signal that does not interrupt itself.
-    pub(crate) unsafe fn sample(&self, stopped: StoppedThread) {
+    unsafe fn sample(&self, stopped: StoppedThread) {
         let time_us = system::now_us();
+        // SAFETY: the caller promises both.
+        unsafe { self.sample_at(time_us, stopped) };
+        let done_us = system::now_us();
+        let had_us = time_us - self.done_us.swap(done_us, Ordering::Relaxed);
+        // The program must go on, on any machine and at any interval.
+        let slow =
+            if done_us - time_us > had_us { self.slow.load(Ordering::Relaxed) + 1 } else { 0 };
+        self.slow.store(slow % MAX_SLOW, Ordering::Relaxed);
+        if slow == MAX_SLOW {
+            self.timer.slow_down();
+        }
+    }
+
+    /// Takes a sample that has a time.
+    ///
+    /// # Safety
+    /// As for `sample`.
+    unsafe fn sample_at(&self, time_us: i64, stopped: StoppedThread) {
         if self.collections.load(Ordering::Relaxed) > 0 {
             self.ring.add(SampleKind::Collection, time_us, &[]);
             return;
@@ -94,6 +137,21 @@ impl WalkedThread {
         if number.is_multiple_of(COMPARED) {
             self.compare(&values, time_us, frames);
         }
+    }
+
+    /// Returns what takes the samples of the thread in its signal handler.
+    pub(super) fn sampling(&self) -> OwnSampling {
+        OwnSampling { data: std::ptr::from_ref(self).cast(), sample: sample_thread }
+    }
+
+    /// Lets the timer run.
+    pub(super) fn start(&self) -> io::Result<()> {
+        self.timer.start()
+    }
+
+    /// Lets the timer stand still.
+    pub(super) fn pause(&self) {
+        self.timer.pause();
     }
 
     /// Fills `frames`. Returns their count, and whether JavaScript's code runs.
@@ -127,8 +185,11 @@ impl WalkedThread {
             end: self.finder.stack_end(),
         };
         let kind = code.kind(registers.program);
-        let at =
-            Position { program: registers.program, frame: registers.frame, stack: registers.stack };
+        let at = WalkStart {
+            program: registers.program,
+            frame: registers.frame,
+            stack: registers.stack,
+        };
         // SAFETY: the caller promises the thread and its registers, and the positions are on its stack.
         let begin = unsafe {
             match kind {
@@ -139,7 +200,7 @@ impl WalkedThread {
                             let program = registers.program;
                             add(RawFrame { function, program, ..RawFrame::default() });
                         }
-                        Some(Position {
+                        Some(WalkStart {
                             program: missing.return_to,
                             frame: missing.caller,
                             stack: registers.stack,
@@ -171,13 +232,13 @@ impl WalkedThread {
     ///
     /// # Safety
     /// This is the thread, whose isolate is alive.
-    unsafe fn exit_frame(&self, stack: u64, end: u64) -> Option<(u64, Position)> {
+    unsafe fn exit_frame(&self, stack: u64, end: u64) -> Option<(u64, WalkStart)> {
         // SAFETY: the slot is in the isolate, and changes only on this thread.
         let frame = unsafe { self.slots.exit_frame(self.isolate) };
-        let is_frame = frame >= stack && frame.is_multiple_of(8) && frame + 16 <= end;
+        let is_frame = are_words(frame, 2, stack, end);
         // SAFETY: the frame is on the thread's own stack, in the part that is in use.
         is_frame.then(|| unsafe {
-            let position = Position {
+            let position = WalkStart {
                 program: ((frame + 8) as *const u64).read_volatile(),
                 frame: (frame as *const u64).read_volatile(),
                 stack: frame,
@@ -194,10 +255,10 @@ impl WalkedThread {
         let word = |offset: i64| {
             let address = frame.wrapping_add_signed(offset);
             // SAFETY: the word is on the thread's own stack, in the part that is in use.
-            (address >= stack && address + 8 <= end)
+            are_words(address, 1, stack, end)
                 .then(|| unsafe { (address as *const u64).read_volatile() })
         };
-        let kind = word(slots::CONTEXT).filter(|kind| kind & 1 == 0)? >> 1;
+        let kind = word(CONTEXT).filter(|kind| kind & 1 == 0)? >> 1;
         let native = self.natives.iter().find(|native| native.kind == kind)?;
         Some(RawFrame { function: word(native.function)?, ..RawFrame::default() })
     }
@@ -206,15 +267,15 @@ impl WalkedThread {
     ///
     /// # Safety
     /// This is the thread, whose isolate is alive.
-    unsafe fn fast_call(&self, stack: u64, end: u64) -> Option<Position> {
+    unsafe fn fast_call(&self, stack: u64, end: u64) -> Option<WalkStart> {
         let [frame, program] = self.layout.fast_call.map(|offset| {
             // SAFETY: the words are in the isolate, and change only on this thread.
             unsafe { self.isolate.cast::<u8>().add(offset).cast::<u64>().read_volatile() }
         });
-        let is_frame = frame >= stack && frame.is_multiple_of(8) && frame + 16 <= end;
+        let is_frame = are_words(frame, 2, stack, end);
         let is_code = self.finder.code().kind(program).is_some();
         let stack = frame.wrapping_sub(FAST_CALL_WORDS);
-        (is_frame && is_code).then_some(Position { program, frame, stack })
+        (is_frame && is_code).then_some(WalkStart { program, frame, stack })
     }
 
     /// Returns what a thread does that runs no JavaScript, as V8 knows it.

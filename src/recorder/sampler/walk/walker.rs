@@ -12,12 +12,11 @@ use rustc_hash::FxHashMap;
 use super::collector::{Collection, Collector};
 use super::functions::{Handles, ScriptNames};
 use super::proof;
-use super::ring::SampleRing;
 use super::stopped::WalkedThread;
 use super::symbols::Optional;
 use super::window::{WalkWindow, innermost_places};
 use crate::sampler::v8::symbols::{self, Isolate};
-use crate::sampler::v8::{FrameFinder, ScriptHandler, ScriptNotes, around_sample};
+use crate::sampler::v8::{FrameFinder, OwnSampling, ScriptHandler, ScriptNotes, around_sample};
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::system;
 use cpu_prof_core::base::system::sampling_signal::{HAS_TIMERS, SamplingTimer};
@@ -27,15 +26,12 @@ use cpu_prof_core::base::system::stopped_thread::own_stack_start;
 const ALL: c_int = 0b1_1111;
 /// `GCType::kGCTypeMarkSweepCompact`
 const MAJOR: c_int = 1 << 2;
-/// Words of a thread's ring, 4 MB. The system gives the memory page by page.
-const RING_WORDS: usize = 1 << 19;
 
 /// The walk of the calling thread. It never leaves the thread (it is not `Send`), and is given up in the environment's
 /// cleanup hook at the latest.
 pub(crate) struct Walker {
     /// V8's callbacks and the signal handler have its address.
     inner: Box<Inner>,
-    timer: SamplingTimer,
     /// Notes on the scripts that are compiled, or sampled.
     pub scripts: Arc<ScriptNotes>,
     script_handler: Option<ScriptHandler>,
@@ -70,8 +66,7 @@ impl Walker {
             .map_err(|error| Error::NoWalk(error.to_string()))?;
         let stack_start = own_stack_start(finder.stack_end())
             .ok_or_else(|| unavailable("the system does not say where the thread's stack is"))?;
-        let ring = SampleRing::new(RING_WORDS);
-        let thread = WalkedThread::new(proven, isolate, finder, stack_start, ring);
+        let thread = WalkedThread::new(proven, isolate, finder, stack_start, timer);
         let scripts: Arc<ScriptNotes> = Arc::default();
         let script_handler = ScriptHandler::new(env, Arc::clone(&scripts));
         if let Some(script_handler) = &script_handler {
@@ -91,25 +86,26 @@ impl Walker {
             (api.add_gc_prologue_callback)(isolate, before_collection, data, ALL);
             (api.add_gc_epilogue_callback)(isolate, after_collection, data, ALL);
         }
-        Ok(Self { inner, timer, scripts, script_handler })
+        Ok(Self { inner, scripts, script_handler })
     }
 
-    /// Returns what the signal handler uses.
-    pub(crate) fn thread(&self) -> *const WalkedThread {
-        &raw const self.inner.thread
+    /// Returns what takes the samples in the signal handler, as long as this value is there.
+    pub(crate) fn sampling(&self) -> OwnSampling {
+        self.inner.thread.sampling()
     }
 
     /// Starts sampling, or starts it again.
     pub(crate) fn start(&self) -> Result<(), Error> {
         self.inner.start_us.set(system::now_us());
-        self.timer
+        self.inner
+            .thread
             .start()
             .map_err(|error| Error::NoWalk(format!("its timer does not run: {error}")))
     }
 
     /// Stops sampling until the next start. Returns the last window.
     pub(crate) fn pause(&self) -> WalkWindow {
-        self.timer.pause();
+        self.inner.thread.pause();
         self.window()
     }
 
@@ -155,8 +151,8 @@ impl Walker {
 
     /// Ends the walk.
     pub(crate) fn dispose(self) {
-        let Self { inner, timer, script_handler, .. } = self;
-        drop(timer);
+        let Self { inner, script_handler, .. } = self;
+        inner.thread.pause();
         script_handler.into_iter().for_each(ScriptHandler::remove);
         let Ok(api) = symbols::api() else { return };
         let data = (&raw const *inner).cast_mut().cast::<c_void>();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::collector::{Collected, Place, UNKNOWN};
+use super::collector::{CalledPlace, Collected, UNKNOWN};
 use super::ring::SampleKind;
 use cpu_prof_core::profile::frame::CallFrame;
 use cpu_prof_core::profile::position::SourcePosition;
@@ -17,11 +17,11 @@ pub(crate) struct WalkWindow {
     /// Indices into `places`, of the frames of all samples.
     pub(super) frames: Vec<u32>,
     /// The places of each frame, the innermost first.
-    pub(super) places: Vec<Box<[Place]>>,
+    pub(super) places: Vec<Box<[CalledPlace]>>,
     /// The functions that places have.
     pub(super) functions: Vec<Option<Arc<CallFrame>>>,
     /// Positions of the places that samples need.
-    pub(super) positions: FxHashMap<Place, SourcePosition>,
+    pub(super) positions: FxHashMap<CalledPlace, SourcePosition>,
     pub(super) start_us: i64,
     pub(super) end_us: i64,
     pub(super) compared: ComparedStacks,
@@ -88,14 +88,14 @@ impl WalkWindow {
     fn positions_of(&self, frame: u32, stack: &[(u32, u32)]) -> (SourcePosition, SourcePosition) {
         let none = SourcePosition::default();
         let [innermost, caller] = innermost_places(frame, stack, &self.places);
-        let position = |place: Option<Place>| {
+        let position = |place: Option<CalledPlace>| {
             place.and_then(|place| self.positions.get(&place)).copied().unwrap_or(none)
         };
         let is_native = innermost.is_none_or(|place| self.frame(place).is_native());
         if is_native { (none, position(caller)) } else { (position(innermost), none) }
     }
 
-    fn frame(&self, place: Place) -> CallFrame {
+    fn frame(&self, place: CalledPlace) -> CallFrame {
         let frame = self.functions.get(place.function as usize).and_then(Option::as_ref);
         frame.map_or_else(CallFrame::unknown, |frame| frame.as_ref().clone())
     }
@@ -105,8 +105,8 @@ impl WalkWindow {
 pub(super) fn innermost_places(
     frame: u32,
     stack: &[(u32, u32)],
-    places: &[Box<[Place]>],
-) -> [Option<Place>; 2] {
+    places: &[Box<[CalledPlace]>],
+) -> [Option<CalledPlace>; 2] {
     let of = |frame: u32| places.get(frame as usize).map(|places| &**places).unwrap_or_default();
     let caller = stack.len().checked_sub(2).and_then(|index| stack.get(index));
     let mut all = of(frame).iter().chain(caller.map(|(frame, _)| of(*frame)).unwrap_or_default());

@@ -12,7 +12,7 @@ use std::io;
 use std::mem;
 use std::ptr;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 
@@ -168,7 +168,14 @@ fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
 pub struct SamplingTimer {
     timer: Timer,
     interval_us: u32,
+    /// The interval now.
+    slowed_us: AtomicU32,
 }
+
+/// The shortest interval: the handler takes a tenth of it.
+const MIN_US: u32 = 50;
+/// The longest interval that a timer is slowed down to.
+const MAX_US: u32 = 1_000_000;
 
 impl SamplingTimer {
     /// Creates a timer of the calling thread, which does not run yet. `around` runs with each signal. `of_v8` is the
@@ -180,12 +187,22 @@ impl SamplingTimer {
         let thread = thread_id().ok_or(io::ErrorKind::Unsupported)?;
         let number = &raw const TIMER as usize;
         let timer = Timer::new(libc::CLOCK_MONOTONIC, thread, libc::SIGPROF, number)?;
-        Ok(Self { timer, interval_us })
+        let interval_us = interval_us.max(MIN_US);
+        Ok(Self { timer, interval_us, slowed_us: AtomicU32::new(interval_us) })
     }
 
     /// Lets the timer run.
     pub fn start(&self) -> io::Result<()> {
+        self.slowed_us.store(self.interval_us, Ordering::Relaxed);
         self.timer.set(time(self.interval_us), time(self.interval_us))
+    }
+
+    /// Doubles the interval until the next start. May be called in the signal handler.
+    pub fn slow_down(&self) {
+        let slowed_us = self.slowed_us.load(Ordering::Relaxed).saturating_mul(2).min(MAX_US);
+        self.slowed_us.store(slowed_us, Ordering::Relaxed);
+        // A timer that is there can be set.
+        let _ = self.timer.set(time(slowed_us), time(slowed_us));
     }
 
     /// Lets the timer stand still.

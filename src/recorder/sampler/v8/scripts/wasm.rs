@@ -12,11 +12,11 @@ const MAX_NAME: usize = 1024;
 /// The code that V8 has reported on one thread.
 #[derive(Debug, Default)]
 pub(crate) struct WasmCode {
-    codes: Mutex<BTreeMap<u64, Code>>,
+    codes: Mutex<BTreeMap<u64, WasmPiece>>,
 }
 
 #[derive(Debug)]
-struct Code {
+struct WasmPiece {
     /// Address behind the code.
     end: u64,
     name: String,
@@ -29,7 +29,7 @@ impl WasmCode {
         if codes.len() < MAX_CODES || codes.contains_key(&start) {
             codes.insert(
                 start,
-                Code { end: start.saturating_add(length), name: function_name(reported) },
+                WasmPiece { end: start.saturating_add(length), name: function_name(reported) },
             );
         }
     }

@@ -10,11 +10,19 @@ use super::super::stacks::StackRing;
 use super::super::symbols;
 use super::missing_frame::FrameFinder;
 use super::threads;
-use crate::sampler::walk::WalkedThread;
 use cpu_prof_core::base::error::Error;
 use cpu_prof_core::base::system::registers;
 use cpu_prof_core::base::system::stopped_thread::StoppedThread;
 use cpu_prof_core::base::system::{self, sampling_signal};
+
+/// What takes the samples of a thread in its signal handler, if V8 does not.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OwnSampling {
+    /// What `sample` gets. It must stay until the reading of the thread is given up.
+    pub data: *const c_void,
+    /// Takes a sample of the calling thread. It locks and allocates nothing, and never panics.
+    pub sample: unsafe fn(*const c_void, StoppedThread),
+}
 
 /// What the signal handler of a thread uses.
 struct SampledThread {
@@ -22,7 +30,7 @@ struct SampledThread {
     stacks: Option<Arc<StackRing>>,
     frames: Option<FrameFinder>,
     /// The thread, if its samples are our own.
-    walk: Option<*const WalkedThread>,
+    own: Option<OwnSampling>,
     /// Count of the samples since the reading began.
     samples: AtomicU32,
 }
@@ -42,7 +50,7 @@ impl SignalReading {
         labels: Option<(LabelSource, Arc<LabelRing>)>,
         stacks: Option<Arc<StackRing>>,
         frames: Option<FrameFinder>,
-        walk: Option<*const WalkedThread>,
+        own: Option<OwnSampling>,
     ) -> Result<Self, Error> {
         let labels = labels.map(|(source, ring)| LabelReader::start(source, ring)).transpose()?;
         let reading = Self {
@@ -50,7 +58,7 @@ impl SignalReading {
                 labels,
                 stacks,
                 frames,
-                walk,
+                own,
                 samples: AtomicU32::new(0),
             }),
         };
@@ -98,16 +106,16 @@ pub(in crate::sampler) fn around_sample(v8: Option<&dyn Fn()>, stopped: StoppedT
     // thread.
     let thread = unsafe { threads::data().cast::<SampledThread>().as_ref() };
     // A signal of our timer is for a thread that is walked, and one of V8's for any other.
-    let Some(thread) = thread.filter(|thread| thread.walk.is_some() == v8.is_none()) else {
+    let Some(thread) = thread.filter(|thread| thread.own.is_some() == v8.is_none()) else {
         return v8.into_iter().for_each(|v8| v8());
     };
-    let SampledThread { labels, stacks, frames, walk, samples } = thread;
+    let SampledThread { labels, stacks, frames, own, samples } = thread;
     // SAFETY: this is the thread. Its isolate is alive until it leaves.
     let current = labels.as_ref().map(|labels| unsafe { labels.current() });
     let from_us = system::now_us();
-    match (walk, v8, frames) {
-        // SAFETY: the walk lives until the thread leaves, and the handler does not interrupt itself.
-        (Some(walk), ..) => unsafe { (**walk).sample(stopped) },
+    match (own, v8, frames) {
+        // SAFETY: the data lives until the thread leaves, and the handler does not interrupt itself.
+        (Some(own), ..) => unsafe { (own.sample)(own.data, stopped) },
         (None, Some(v8), Some(frames)) => with_missing_frame(frames, v8, stopped),
         (None, Some(v8), None) => v8(),
         (None, None, _) => {}
