@@ -24,7 +24,7 @@ mod scripts;
 mod signal;
 mod stacks;
 mod stall;
-pub(in crate::sampler) mod symbols;
+pub(crate) mod symbols;
 
 pub(crate) use self::deletion::DeletionQueue;
 pub(crate) use self::entry_hook::EntryHook;
@@ -35,15 +35,15 @@ pub(crate) use self::labels::LabelRecord;
 pub(crate) use self::labels::{LabelRing, LabelSource, SlotSearch};
 pub(crate) use self::profiler::{Profiler, Rotated};
 pub(crate) use self::raw_profile::V8Profile;
-pub(in crate::sampler) use self::reach::text_of;
+pub(crate) use self::reach::text_of;
 pub(crate) use self::reach::{
     KeptFunction, RunningFunction, Waker, WorkerFunction, offer_to_workers, run_soon,
     running_functions,
 };
 pub(crate) use self::request_notes::{NotedRequest, RequestNotes};
 pub(crate) use self::scripts::{CompiledText, ScriptMap, ScriptNotes, forget_environment};
-pub(in crate::sampler) use self::scripts::{ScriptHandler, WasmCode};
-pub(in crate::sampler) use self::signal::{CodeKind, V8Code, around_sample};
+pub(crate) use self::scripts::{ScriptHandler, WasmCode};
+pub(crate) use self::signal::{CodeKind, V8Code, around_sample};
 pub(crate) use self::signal::{FrameFinder, OwnSampling, SignalReading, is_read_here};
 pub(crate) use self::stacks::{CopiedStack, JavaScriptCode, StackRing};
 pub(crate) use self::stall::StallDetector;

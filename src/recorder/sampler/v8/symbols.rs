@@ -21,13 +21,13 @@ macro_rules! opaque {
 opaque!(Isolate Environment CpuProfiler CpuProfile CpuProfileNode);
 
 /// The bits of a `v8::Local`.
-pub(in crate::sampler) type Local = *mut c_void;
+pub(crate) type Local = *mut c_void;
 
 /// A callback that Node calls on the environment's thread, with the data it was given.
 pub(crate) type Callback = extern "C" fn(*mut c_void);
 
 /// `v8::Isolate::GCCallbackWithData`: isolate, `GCType`, `GCCallbackFlags`, data.
-pub(in crate::sampler) type GcCallback = extern "C" fn(*mut Isolate, c_int, c_int, *mut c_void);
+pub(crate) type GcCallback = extern "C" fn(*mut Isolate, c_int, c_int, *mut c_void);
 
 /// `CpuProfilingNamingMode::kDebugNaming`, which the inspector uses too.
 pub(super) const DEBUG_NAMING: c_int = 1;
@@ -47,7 +47,7 @@ macro_rules! exported {
 
         impl $name {
             /// Looks up all functions, once. The error is the first missing name.
-            pub(in crate::sampler) fn find() -> Result<&'static Self, &'static str> {
+            pub(crate) fn find() -> Result<&'static Self, &'static str> {
                 static API: std::sync::OnceLock<Result<$name, &'static str>> =
                     std::sync::OnceLock::new();
                 let find = || Ok(Self { $($field: {
@@ -69,12 +69,12 @@ macro_rules! exported {
 
             /// The names of each function, Itanium's first.
             #[cfg(test)]
-            pub(in crate::sampler) const NAMES: &[(&std::ffi::CStr, &std::ffi::CStr)] =
+            pub(crate) const NAMES: &[(&std::ffi::CStr, &std::ffi::CStr)] =
                 &[$(($itanium, $msvc)),*];
         }
     };
 }
-pub(in crate::sampler) use exported;
+pub(crate) use exported;
 
 exported! {
     /// The functions that the profiler needs.
@@ -210,7 +210,7 @@ exported! {
 }
 
 /// Returns the functions of the process that loaded the addon.
-pub(in crate::sampler) fn api() -> Result<&'static Api, Error> {
+pub(crate) fn api() -> Result<&'static Api, Error> {
     Api::find().map_err(|symbol| {
         Error::Unavailable(format!(
             "this Node.js does not export V8's profiler (no symbol {symbol}); \
@@ -225,7 +225,7 @@ pub(crate) fn is_available() -> bool {
 }
 
 /// Returns the isolate of the calling thread; none on a thread without one.
-pub(in crate::sampler) fn current_isolate(api: &Api) -> Option<*mut Isolate> {
+pub(crate) fn current_isolate(api: &Api) -> Option<*mut Isolate> {
     // SAFETY: may be called on any thread.
     let isolate = unsafe { (api.isolate_try_get_current)() };
     (!isolate.is_null()).then_some(isolate)
@@ -244,13 +244,13 @@ pub(super) fn current_environment(api: &Api) -> Option<NonNull<Environment>> {
 
 /// A method that returns a `v8::Local`. Microsoft's compiler passes the address of the result as the
 /// second argument. The others return the result in a register, and do not look at a second argument.
-pub(in crate::sampler) type LocalGetter<This> = unsafe extern "C" fn(This, *mut Local) -> Local;
+pub(crate) type LocalGetter<This> = unsafe extern "C" fn(This, *mut Local) -> Local;
 
 /// Calls a method that returns a `v8::Local`.
 ///
 /// # Safety
 /// As that of the method.
-pub(in crate::sampler) unsafe fn get_local<This>(method: LocalGetter<This>, this: This) -> Local {
+pub(crate) unsafe fn get_local<This>(method: LocalGetter<This>, this: This) -> Local {
     let mut result = std::ptr::null_mut();
     // SAFETY: the caller promises what the method asks for, and the address is that of a `Local`.
     let returned = unsafe { method(this, &raw mut result) };

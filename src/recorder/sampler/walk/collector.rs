@@ -40,7 +40,7 @@ pub(super) struct Collected {
 
 /// What was collected for the next window.
 #[derive(Default)]
-pub(super) struct Collection {
+pub(super) struct CollectedStacks {
     pub samples: Vec<Collected>,
     /// Indices of frames, each of which is one or more places.
     pub frames: Vec<u32>,
@@ -61,7 +61,7 @@ pub(super) struct Collector {
     /// Positions in the text of bytecode, by pointers to it.
     bytecodes: FxHashMap<u64, Option<Arc<[PositionEntry]>>>,
     codes: CodeTable,
-    pub next: Collection,
+    pub next: CollectedStacks,
     pub oracle: Oracle,
     /// The raw frames of a sample, and all frames of a stack the outermost first: to be used again.
     raw: Vec<RawFrame>,

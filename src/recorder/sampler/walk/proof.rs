@@ -58,7 +58,7 @@ pub(crate) fn prove(env: &Env, calling: napi_sys::napi_value) {
     PROVEN.get_or_init(|| {
         HAS_TIMERS.then_some(())?;
         let outer = look()?;
-        let scope = Scope::open(env.raw())?;
+        let scope = HandleScope::open(env.raw())?;
         let look_within = scope.function(on_look)?;
         scope.call(calling, &[look_within])?;
         let inner = INNER.take()?;
@@ -76,7 +76,7 @@ pub(crate) fn prove(env: &Env, calling: napi_sys::napi_value) {
 
 /// Finds where frames have the function that C++ implements, by a function of this addon and by `JSON.stringify`.
 fn natives(
-    scope: &Scope,
+    scope: &HandleScope,
     proven: &Proven,
     calling: napi_sys::napi_value,
 ) -> Option<Vec<NativeFrame>> {
@@ -165,12 +165,12 @@ fn look() -> Option<ExitLook> {
 }
 
 /// A scope of values.
-struct Scope {
+struct HandleScope {
     env: napi_sys::napi_env,
     scope: napi_sys::napi_handle_scope,
 }
 
-impl Scope {
+impl HandleScope {
     fn open(env: napi_sys::napi_env) -> Option<Self> {
         let mut scope = ptr::null_mut();
         // SAFETY: this is the environment's thread, within a call from JavaScript.
@@ -256,7 +256,7 @@ impl Scope {
     }
 }
 
-impl Drop for Scope {
+impl Drop for HandleScope {
     fn drop(&mut self) {
         // SAFETY: the scope was opened here, and no value in it is used again.
         unsafe { napi_sys::napi_close_handle_scope(self.env, self.scope) };

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use std::io;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 
-use super::frames::{CONTEXT, FrameWalk, NativeFrame, RawFrame, WalkStart};
+use super::frames::{CONTEXT, FrameWalk, NativeFrame, RawFrame, WalkStart, are_words};
 use super::isolate::IsolateSlots;
 use super::layout::Layout;
 use super::proof::Proven;

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use napi::Env;
 use rustc_hash::FxHashMap;
 
-use super::collector::{Collection, Collector};
+use super::collector::{CollectedStacks, Collector};
 use super::functions::{Handles, ScriptNames};
 use super::proof;
 use super::stopped::WalkedThread;
@@ -116,7 +116,7 @@ impl Walker {
         // SAFETY: this is the thread, and no collection is under way.
         unsafe { collector.borrow_mut().take(thread, handles) };
         let end_us = system::now_us();
-        let Collection { samples, frames } = std::mem::take(&mut collector.borrow_mut().next);
+        let CollectedStacks { samples, frames } = std::mem::take(&mut collector.borrow_mut().next);
         let mut window = WalkWindow {
             samples,
             frames,

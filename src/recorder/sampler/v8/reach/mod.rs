@@ -7,6 +7,6 @@ mod waker;
 
 pub(crate) use self::linked_binding::{WorkerFunction, offer as offer_to_workers};
 pub(crate) use self::microtask::{KeptFunction, run_soon};
-pub(in crate::sampler) use self::running_stack::text_of;
+pub(crate) use self::running_stack::text_of;
 pub(crate) use self::running_stack::{RunningFunction, innermost_functions, running_functions};
 pub(crate) use self::waker::Waker;

@@ -125,7 +125,7 @@ pub(crate) fn innermost_functions(env: &Env, count: c_int) -> Vec<RunningFunctio
 }
 
 /// Returns the text of a `v8::String`; empty for none, and for one that is too long.
-pub(in crate::sampler) fn text_of(env: &Env, string: Local) -> String {
+pub(crate) fn text_of(env: &Env, string: Local) -> String {
     const MAX_BYTES: usize = 4096;
     if string.is_null() {
         return String::new();

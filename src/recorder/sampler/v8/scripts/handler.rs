@@ -114,7 +114,7 @@ impl ScriptHandler {
     ///
     /// # Safety
     /// `script` is a handle of a `v8::UnboundScript` of the calling thread's isolate, in a scope of handles.
-    pub(in crate::sampler) unsafe fn note_existing(script: Local) {
+    pub(crate) unsafe fn note_existing(script: Local) {
         STATE.with_borrow_mut(|state| {
             if let Some(state) = state {
                 // SAFETY: the caller promises the handle.

@@ -9,9 +9,9 @@ mod wasm;
 
 #[cfg(test)]
 pub(super) use self::handler::HandlerApi;
-pub(in crate::sampler) use self::handler::ScriptHandler;
+pub(crate) use self::handler::ScriptHandler;
 pub(crate) use self::handler::forget_environment;
 pub(crate) use self::notes::{CompiledText, ScriptMap, ScriptNotes};
 #[cfg(test)]
 pub(super) use self::texts::TextApi;
-pub(in crate::sampler) use self::wasm::WasmCode;
+pub(crate) use self::wasm::WasmCode;

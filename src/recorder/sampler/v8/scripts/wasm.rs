@@ -35,7 +35,7 @@ impl WasmCode {
     }
 
     /// Returns where the code around an address begins, and the name of its function.
-    pub(in crate::sampler) fn find(&self, address: u64) -> Option<(u64, String)> {
+    pub(crate) fn find(&self, address: u64) -> Option<(u64, String)> {
         let codes = self.codes.lock();
         let (start, code) = codes.range(..=address).next_back()?;
         (address < code.end).then(|| (*start, code.name.clone()))

@@ -13,6 +13,6 @@ mod sampled_thread;
 mod threads;
 
 pub(crate) use self::missing_frame::FrameFinder;
-pub(in crate::sampler) use self::missing_frame::{CodeKind, V8Code};
-pub(in crate::sampler) use self::sampled_thread::around_sample;
+pub(crate) use self::missing_frame::{CodeKind, V8Code};
+pub(crate) use self::sampled_thread::around_sample;
 pub(crate) use self::sampled_thread::{OwnSampling, SignalReading, is_read_here};

@@ -101,7 +101,7 @@ pub(crate) fn is_read_here() -> bool {
 }
 
 /// Runs in the signal handler of any thread. Nothing here may lock, allocate or panic.
-pub(in crate::sampler) fn around_sample(v8: Option<&dyn Fn()>, stopped: StoppedThread) {
+pub(crate) fn around_sample(v8: Option<&dyn Fn()>, stopped: StoppedThread) {
     // SAFETY: what a thread has entered stays until the thread itself leaves, and the handler runs on the
     // thread.
     let thread = unsafe { threads::data().cast::<SampledThread>().as_ref() };

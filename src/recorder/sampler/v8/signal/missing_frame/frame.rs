@@ -6,7 +6,7 @@ use cpu_prof_core::base::system::registers::CallRegisters;
 
 /// What the frame of code would be, if the code had made one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::sampler) struct MissingFrame {
+pub(crate) struct MissingFrame {
     /// Address by which the code is found: a program counter behind which V8 expects a frame.
     pub program: u64,
     /// Frame pointer of the caller.

@@ -23,7 +23,7 @@ mod x86_64;
 
 use self::frame::MissingFrame;
 use self::stopped_stack::StoppedStack;
-pub(in crate::sampler) use self::v8_code::{CodeKind, V8Code};
+pub(crate) use self::v8_code::{CodeKind, V8Code};
 use cpu_prof_core::base::system::registers::{self, CallRegisters};
 use cpu_prof_core::base::system::{sampling_signal, stopped_thread};
 
@@ -53,12 +53,12 @@ impl FrameFinder {
     }
 
     /// Returns where V8's code is.
-    pub(in crate::sampler) fn code(&self) -> &V8Code {
+    pub(crate) fn code(&self) -> &V8Code {
         &self.code
     }
 
     /// Returns the address after the thread's stack.
-    pub(in crate::sampler) fn stack_end(&self) -> u64 {
+    pub(crate) fn stack_end(&self) -> u64 {
         self.stack_end
     }
 
@@ -67,10 +67,7 @@ impl FrameFinder {
     ///
     /// # Safety
     /// The registers are those of the calling thread, which a signal has stopped.
-    pub(in crate::sampler) unsafe fn missing(
-        &self,
-        values: &[u64; registers::COUNT],
-    ) -> Option<MissingFrame> {
+    pub(crate) unsafe fn missing(&self, values: &[u64; registers::COUNT]) -> Option<MissingFrame> {
         let registers = CallRegisters::of(values);
         let kind = self.code.kind(registers.program)?;
         let thread = StoppedStack { registers, values, end: self.stack_end };

@@ -7,7 +7,7 @@ use cpu_prof_core::base::system::sampling_signal::read_memory;
 
 /// A kind of V8's code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::sampler) enum CodeKind {
+pub(crate) enum CodeKind {
     /// A built-in function.
     BuiltIn,
     /// A function that V8 has compiled.
@@ -19,7 +19,7 @@ const FILLER: u8 = 0xcc;
 
 /// The addresses of an isolate's code.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::sampler) struct V8Code {
+pub(crate) struct V8Code {
     /// The built-in functions, in the file of the program.
     pub built_in: Range<u64>,
     /// Their copy among the compiled functions, from which calls are short. Empty if there is none.
@@ -40,7 +40,7 @@ impl V8Code {
     }
 
     /// Returns the kind of the code at an address; none if it is not V8's.
-    pub(in crate::sampler) fn kind(&self, address: u64) -> Option<CodeKind> {
+    pub(crate) fn kind(&self, address: u64) -> Option<CodeKind> {
         if self.built_in.contains(&address) || self.copy.contains(&address) {
             return Some(CodeKind::BuiltIn);
         }
@@ -48,7 +48,7 @@ impl V8Code {
     }
 
     /// Returns the first address of the memory for compiled functions.
-    pub(in crate::sampler) fn first_compiled(&self) -> u64 {
+    pub(crate) fn first_compiled(&self) -> u64 {
         self.compiled.start
     }
 
