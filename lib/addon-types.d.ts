@@ -116,7 +116,7 @@ export interface Recorder {
     argv: object,
     startInspector: StartInspector,
     follow: Follow,
-    calling: Calling,
+    calling: CallingFunction,
   ): boolean
   /**
    * Starts recording the calling thread, which is not being recorded, or arms the thread; a worker that is
@@ -129,7 +129,7 @@ export interface Recorder {
     options: Record<string, string>,
     startInspector: StartInspector,
     follow: Follow,
-    calling: Calling,
+    calling: CallingFunction,
   ): StartFailure | null
   /**
    * Waits for a sample in this call, some milliseconds at most, if the calling thread is recorded. V8 gives the functions
@@ -348,7 +348,7 @@ export type StartInspector = (
 export type Follow = () => void
 
 /** Calls its first argument. */
-export type Calling = (value1: unknown, value2: boolean) => void
+export type CallingFunction = (value1: unknown, value2: boolean) => void
 
 /** The properties of a thread that only JavaScript knows. */
 export interface CallingThread {

@@ -181,7 +181,7 @@ function record(addon, loadThread) {
 /**
  * Calls a function; within a built-in function that C++ implements, if `isWithin`. The addon finds out by this how V8's
  * frames lie on the stack.
- * @param {() => void} call @param {boolean} [isWithin]
+ * @param {any} call a function @param {boolean} [isWithin]
  */
 function calling(call, isWithin) {
   if (isWithin) JSON.stringify({ toJSON: () => call() })

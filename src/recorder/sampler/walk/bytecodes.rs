@@ -163,7 +163,7 @@ const V14: Bytecodes = Bytecodes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sampler::walk::layout::PositionEncoding::{Shifted, Signed};
+    use crate::sampler::walk::positions::PositionEncoding::{Shifted, Signed};
     use crate::sampler::walk::positions::{self, SourceOffset};
     use proptest::prelude::*;
 
