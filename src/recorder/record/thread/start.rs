@@ -222,11 +222,8 @@ fn start_sampler(
 ) -> Result<ThreadSampler, Error> {
     match source {
         Source::V8 => start_profiler(env, config.interval_us, has_scripts).map(ThreadSampler::V8),
-        Source::Walk => match Walker::new(env, config.interval_us) {
-            Ok(walker) => {
-                walker.start()?;
-                Ok(ThreadSampler::Walk(walker))
-            }
+        Source::Walk => match start_walk(env, config.interval_us) {
+            Ok(walker) => Ok(ThreadSampler::Walk(walker)),
             Err(error) => {
                 warn_once(&error);
                 start_sampler(env, config, Source::V8, has_scripts, start_inspector)
@@ -239,6 +236,17 @@ fn start_sampler(
                 is_fixed: config.flush_interval.is_some(),
             };
             start_inspector(plan).map(|()| ThreadSampler::Inspector)
+        }
+    }
+}
+
+fn start_walk(env: &Env, interval_us: u32) -> Result<Walker, Error> {
+    let walker = Walker::new(env, interval_us)?;
+    match walker.start() {
+        Ok(()) => Ok(walker),
+        Err(error) => {
+            walker.dispose();
+            Err(error)
         }
     }
 }

@@ -57,7 +57,7 @@ pub(super) struct Collector {
     /// Frames by what was copied of them, with the function instead of a pointer to it.
     by_frame: FxHashMap<(u32, u64), u32>,
     /// The places of each frame, the innermost first.
-    pub frames: Vec<Box<[CalledPlace]>>,
+    pub frames: Vec<Arc<[CalledPlace]>>,
     /// Positions in the text of bytecode, by pointers to it.
     bytecodes: FxHashMap<u64, Option<Arc<[PositionEntry]>>>,
     codes: CodeTable,
@@ -214,7 +214,7 @@ impl Collector {
         let places = unsafe {
             match is_compiled {
                 true => self.compiled(thread, handles, function, address, is_exact),
-                false => Box::from([self.interpreted(thread, function, raw)]),
+                false => Arc::from([self.interpreted(thread, function, raw)]),
             }
         };
         let index = self.frames.len() as u32;
@@ -255,11 +255,11 @@ impl Collector {
         function: u32,
         address: u64,
         is_exact: bool,
-    ) -> Box<[CalledPlace]> {
+    ) -> Arc<[CalledPlace]> {
         let first = thread.finder.code().first_compiled();
         let own = CalledPlace { function, offset: None };
         let Some(code) = self.codes.find(thread.layout, address, first) else {
-            return Box::from([own]);
+            return Arc::from([own]);
         };
         let (tier, places, shared) = (code.tier, code.places(address), code.shared);
         let is_current = || {
@@ -268,7 +268,7 @@ impl Collector {
         };
         // A function can have lost the code that it still runs, and what its positions belong to.
         if tier == Tier::Other || (tier == Tier::Baseline && !is_current()) {
-            return Box::from([own]);
+            return Arc::from([own]);
         }
         // SAFETY: the caller promises the heap, and the types of the objects were checked.
         unsafe {
@@ -294,7 +294,7 @@ impl Collector {
             if is_other && is_exact {
                 found.push(CalledPlace { function, offset: None });
             }
-            found.into_boxed_slice()
+            found.into()
         }
     }
 
@@ -320,11 +320,13 @@ impl Collector {
         }
     }
 
-    /// Gives up the functions that no sample from now on can have. Must be called when the samples were handed over.
+    /// Gives up the functions that no sample from now on can have, unless a sample waits for the next window.
     pub(super) fn give_up_stale(&mut self, handles: &Handles) {
-        if !std::mem::take(&mut self.is_stale) {
+        // V8 may have collected while it gave names.
+        if !self.is_stale || !self.next.samples.is_empty() {
             return;
         }
+        self.is_stale = false;
         // What was learnt since the collection goes, too: it comes again.
         self.by_pointer.clear();
         self.by_shared.clear();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use napi::Env;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::collector::{CollectedStacks, Collector};
 use super::functions::{Handles, ScriptNames};
@@ -120,13 +120,19 @@ impl Walker {
         let mut window = WalkWindow {
             samples,
             frames,
-            places: collector.borrow().frames.clone(),
             start_us: start_us.replace(end_us),
             end_us,
             compared: collector.borrow().oracle.compared,
             lost: thread.ring.take_lost(),
             ..WalkWindow::default()
         };
+        for frame in &window.frames {
+            if !window.places.contains_key(frame)
+                && let Some(places) = collector.borrow().frames.get(*frame as usize)
+            {
+                window.places.insert(*frame, Arc::clone(places));
+            }
+        }
         let env = Env::from_raw(handles.env);
         let named = env.run_in_scope(|| {
             // SAFETY: this is the isolate's thread, within a call of V8, and so in a context.
@@ -183,8 +189,14 @@ unsafe fn name(inner: &Inner, window: &mut WalkWindow) {
             .map(|function| (function.handle(), function.frame.clone()))
     };
     let mut names = names.borrow_mut();
-    for index in 0.. {
-        let Some((handle, known)) = handle_of(index) else { break };
+    let functions: FxHashSet<u32> = window
+        .places
+        .values()
+        .flat_map(|places| places.iter())
+        .map(|place| place.function)
+        .collect();
+    for index in functions {
+        let Some((handle, known)) = handle_of(index) else { continue };
         let frame = match known {
             Some(frame) => frame,
             None => {
@@ -196,7 +208,7 @@ unsafe fn name(inner: &Inner, window: &mut WalkWindow) {
                 frame
             }
         };
-        window.functions.push(Some(frame));
+        window.functions.insert(index, frame);
     }
     let mut positions = FxHashMap::default();
     let mut stack: Vec<(u32, u32)> = Vec::new();

@@ -16,10 +16,10 @@ pub(crate) struct WalkWindow {
     pub(super) samples: Vec<Collected>,
     /// Indices into `places`, of the frames of all samples.
     pub(super) frames: Vec<u32>,
-    /// The places of each frame, the innermost first.
-    pub(super) places: Vec<Box<[CalledPlace]>>,
-    /// The functions that places have.
-    pub(super) functions: Vec<Option<Arc<CallFrame>>>,
+    /// The places of each of these frames, the innermost first.
+    pub(super) places: FxHashMap<u32, Arc<[CalledPlace]>>,
+    /// The functions that places have, by their indices.
+    pub(super) functions: FxHashMap<u32, Arc<CallFrame>>,
     /// Positions of the places that samples need.
     pub(super) positions: FxHashMap<CalledPlace, SourcePosition>,
     pub(super) start_us: i64,
@@ -96,7 +96,7 @@ impl WalkWindow {
     }
 
     fn frame(&self, place: CalledPlace) -> CallFrame {
-        let frame = self.functions.get(place.function as usize).and_then(Option::as_ref);
+        let frame = self.functions.get(&place.function);
         frame.map_or_else(CallFrame::unknown, |frame| frame.as_ref().clone())
     }
 }
@@ -105,9 +105,9 @@ impl WalkWindow {
 pub(super) fn innermost_places(
     frame: u32,
     stack: &[(u32, u32)],
-    places: &[Box<[CalledPlace]>],
+    places: &FxHashMap<u32, Arc<[CalledPlace]>>,
 ) -> [Option<CalledPlace>; 2] {
-    let of = |frame: u32| places.get(frame as usize).map(|places| &**places).unwrap_or_default();
+    let of = |frame: u32| places.get(&frame).map(|places| &**places).unwrap_or_default();
     let caller = stack.len().checked_sub(2).and_then(|index| stack.get(index));
     let mut all = of(frame).iter().chain(caller.map(|(frame, _)| of(*frame)).unwrap_or_default());
     [all.next().copied(), all.next().copied()]
@@ -116,7 +116,7 @@ pub(super) fn innermost_places(
 impl Tree {
     /// Returns the node of a frame below another, which is added if it is missing.
     fn add(&mut self, from: &WalkWindow, parent: u32, frame: u32) -> u32 {
-        let places = from.places.get(frame as usize).map(|places| &**places).unwrap_or_default();
+        let places = from.places.get(&frame).map(|places| &**places).unwrap_or_default();
         places.iter().rev().fold(parent, |parent, place| {
             if place.function == UNKNOWN {
                 return parent;
