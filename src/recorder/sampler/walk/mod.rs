@@ -7,7 +7,7 @@
 //! - What is read of V8's objects is in one table, `layout`. Each object's type is checked before it is used, and what
 //!   may not be there is read by the kernel.
 //! - A [`Walker`] never leaves its isolate's thread.
-//! - The signal handler uses a [`WalkedThread`], which lives until the thread itself has taken it back.
+//! - The signal handler uses a `WalkedThread`, which lives until the thread itself has taken it back.
 #![allow(unsafe_code)]
 
 mod bytecodes;

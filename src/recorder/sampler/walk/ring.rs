@@ -70,7 +70,7 @@ impl SampleRing {
     /// Returns a ring with room for so many words. The system gives the memory page by page.
     pub(super) fn new(words: usize) -> Self {
         Self {
-            words: (0..words.next_power_of_two()).map(|_| AtomicU64::new(0)).collect(),
+            words: zeros(words.next_power_of_two()),
             added: AtomicUsize::new(0),
             taken: AtomicUsize::new(0),
             last: (0..MAX_FRAMES).map(|_| [const { AtomicU64::new(0) }; FRAME]).collect(),
@@ -167,6 +167,13 @@ impl SampleRing {
             self.taken.store(taken, Ordering::Release);
         }
     }
+}
+
+/// Returns zeros, whose memory is not touched.
+fn zeros(count: usize) -> Box<[AtomicU64]> {
+    let zeros = Box::into_raw(vec![0_u64; count].into_boxed_slice());
+    // SAFETY: an atomic number has the size, the alignment and the bits of a number.
+    unsafe { Box::from_raw(zeros as *mut [AtomicU64]) }
 }
 
 impl RawFrame {
