@@ -34,6 +34,17 @@ const LOAD = `
     setImmediate(turn)
   })`
 
+/** The same after work of a compiler and a linter, as in a program that has run. */
+const LATE = `
+  const typescript = require(${JSON.stringify(require.resolve('typescript'))})
+  const { Linter } = require(${JSON.stringify(require.resolve('eslint'))})
+  const text = require('node:fs').readFileSync(${JSON.stringify(require.resolve('commander'))}, 'utf8')
+  for (let i = 0; i < 20; i++) {
+    typescript.transpileModule(text, { reportDiagnostics: true })
+    new Linter().verify(text, [{ rules: { 'no-unused-vars': 1, 'no-shadow': 1 } }])
+  }
+  ${LOAD}`
+
 const folder = temporaryDirectory()
 const plain = { env: { ...process.env }, cwd: folder, encoding: /** @type {'utf8'} */ ('utf8') }
 const armed = {
@@ -62,10 +73,11 @@ function waits(pid) {
   return counts
 }
 
-/** @param {string[]} args */
-async function start(args) {
+/** @param {string[]} args @param {string} [source] */
+async function start(args, source = 'auto') {
   const child = spawn(process.execPath, [...PRELOAD, ...args], {
     ...armed,
+    env: { ...armed.env, CPU_PROF_SOURCE: source },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
   await new Promise((resolve) => child.once('message', resolve))
@@ -85,8 +97,9 @@ async function idle() {
   return Object.fromEntries(Object.keys(after).map((name) => [name, after[name] - before[name]]))
 }
 
-async function underLoad() {
-  const { child, socket } = await start(['-e', LOAD])
+/** @param {string} program @param {string} [source] */
+async function underLoad(program, source) {
+  const { child, socket } = await start(['-e', program], source)
   const longest = () => {
     child.send('longest')
     return new Promise((resolve) => child.once('message', resolve))
@@ -95,7 +108,9 @@ async function underLoad() {
   const ms = {
     'first sample': [],
     start: [],
+    'pause of a first start': [],
     'pause of a start': [],
+    'pause while it records': [],
     stop: [],
     'pause of a stop': [],
   }
@@ -106,9 +121,9 @@ async function underLoad() {
     const before = performance.now()
     await ask(socket, { do: 'start' })
     ms.start.push(performance.now() - before)
-    ms['pause of a start'].push(Number(await longest()))
-    await sleep(400)
-    await longest()
+    ms[round === 0 ? 'pause of a first start' : 'pause of a start'].push(Number(await longest()))
+    await sleep(1200)
+    ms['pause while it records'].push(Number(await longest()))
     const stopping = performance.now()
     const { stopped } = await ask(socket, { do: 'stop' })
     ms.stop.push(performance.now() - stopping)
@@ -166,11 +181,21 @@ const PARTS = {
     console.log(`waits of each thread in ${IDLE_MS / 1000} s: ${JSON.stringify(await idle())}`)
   },
   async load() {
-    for (const [what, values] of Object.entries(await underLoad())) {
-      const worst = Math.max(...values)
-      console.log(`${what}, ms: ${median(values).toFixed(1)}, at most ${worst.toFixed(1)}`)
+    print('', await underLoad(LOAD))
+  },
+  async late() {
+    for (const source of ['v8', 'walk', 'v8', 'walk']) {
+      print(`after typescript and eslint, ${source}: `, await underLoad(LATE, source))
     }
   },
+}
+
+/** @param {string} title @param {Record<string, number[]>} ms */
+function print(title, ms) {
+  for (const [what, values] of Object.entries(ms)) {
+    const worst = Math.max(...values)
+    console.log(`${title}${what}, ms: ${median(values).toFixed(1)}, at most ${worst.toFixed(1)}`)
+  }
 }
 
 async function main() {

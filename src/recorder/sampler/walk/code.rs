@@ -8,15 +8,12 @@
 use std::collections::BTreeMap;
 
 use super::frames::{is_object, is_small_number};
-use super::layout::{CodeLayout, Layout, TIER_BITS};
-use super::objects::{HeapObjects, memory};
+use super::layout::{CodeLayout, TIER_BITS};
+use super::objects::HeapObjects;
 use super::positions::{self, PositionEntry, SourceOffset};
-use cpu_prof_core::base::system::checked_memory::{read_word, read_words};
 
 /// What code begins at a multiple of, on each machine.
 const ALIGNMENT: u64 = 32;
-/// Bytes of memory that are read at a time.
-const PAGE: u64 = 4096;
 /// The most bytes of code in front of an address that are looked through.
 const MAX_BACK: u64 = 1 << 20;
 /// Bytes in front of the code in which the word that leads to its `Code` stands.
@@ -84,14 +81,14 @@ impl CodeTable {
     /// Returns the code around an address; none if there is none that is certain. Compiled code is not below `first`.
     pub(super) fn find(
         &mut self,
-        layout: &Layout,
+        objects: HeapObjects<'_>,
         address: u64,
         first: u64,
     ) -> Option<&CompiledCode> {
         let start = match self.codes.range(..=address).next_back() {
             Some((start, code)) if address < code.end => *start,
             _ => {
-                let code = self.search(layout, address, first)?;
+                let code = self.search(objects, address, first)?;
                 let start = code.start;
                 self.codes.insert(start, code);
                 start
@@ -100,30 +97,35 @@ impl CodeTable {
         self.codes.get(&start)
     }
 
-    fn search(&mut self, layout: &Layout, address: u64, first: u64) -> Option<CompiledCode> {
+    fn search(
+        &mut self,
+        objects: HeapObjects<'_>,
+        address: u64,
+        first: u64,
+    ) -> Option<CompiledCode> {
         let lowest = first.max(address.saturating_sub(MAX_BACK));
-        let mut page = CodePage::default();
+        let HeapObjects { layout, memory } = objects;
         let mut start = address / ALIGNMENT * ALIGNMENT;
         while start >= lowest + HEAD {
             let known = self
                 .heads
                 .iter()
-                .any(|(distance, word)| page.word(start - distance) == Some(*word));
+                .any(|(distance, word)| memory.word(start - distance) == Some(*word));
             if known || self.heads.is_empty() {
                 let code = (8..=HEAD).step_by(8).find_map(|distance| {
-                    let word = page.word(start - distance).filter(|word| is_object(*word))?;
+                    let word = memory.word(start - distance).filter(|word| is_object(*word))?;
                     let object = match layout.code.is_inline {
                         // `Code` itself stands in front of its instructions: the word is its map.
                         true => start - distance + 1,
                         false => word,
                     };
-                    let code = read_code(layout, object, start)?;
+                    let code = read_code(objects, object, start)?;
                     Some((distance, code))
                 });
                 if let Some((distance, code)) = code {
                     // The word in front is the map of the object that the code is in.
                     let map_at = if layout.code.is_inline { distance } else { distance + 8 };
-                    if let Some(map) = page.word(start - map_at)
+                    if let Some(map) = memory.word(start - map_at)
                         && !self.heads.contains(&(map_at, map))
                     {
                         self.heads.push((map_at, map));
@@ -137,49 +139,24 @@ impl CodeTable {
     }
 }
 
-/// A page of memory that was read last.
-struct CodePage {
-    start: u64,
-    words: Box<[u64]>,
-}
-
-impl Default for CodePage {
-    fn default() -> Self {
-        Self { start: 0, words: vec![0; (PAGE / 8) as usize].into_boxed_slice() }
-    }
-}
-
-impl CodePage {
-    /// Returns the word at an address; none if it cannot be read.
-    fn word(&mut self, address: u64) -> Option<u64> {
-        let start = address / PAGE * PAGE;
-        if start != self.start {
-            self.start = 0;
-            read_words(start, &mut self.words).then_some(())?;
-            self.start = start;
-        }
-        self.words.get(((address - start) / 8) as usize).copied()
-    }
-}
-
 /// Reads what is needed of a `Code` whose instructions begin at an address; none if it is no such object.
-fn read_code(layout: &Layout, object: u64, start: u64) -> Option<CompiledCode> {
+fn read_code(objects: HeapObjects<'_>, object: u64, start: u64) -> Option<CompiledCode> {
+    let HeapObjects { layout, memory } = objects;
     let CodeLayout { kind, start: start_at, size, flags, baseline, data, positions, .. } =
         layout.code;
-    let objects = HeapObjects { layout };
     if objects.kind(object)? != kind {
         return None;
     }
     let at = object - 1;
     let begins = match layout.code.is_inline {
         true => at + start_at,
-        false => read_word(at + start_at)?,
+        false => memory.word(at + start_at)?,
     };
     if begins != start {
         return None;
     }
-    let bytes = read_word(at + size)? as u32;
-    let tier_number = read_word(at + flags)? as u32 & TIER_BITS;
+    let bytes = memory.word(at + size)? as u32;
+    let tier_number = memory.word(at + flags)? as u32 & TIER_BITS;
     let tier = match tier_number.cmp(&baseline) {
         std::cmp::Ordering::Less => Tier::Other,
         std::cmp::Ordering::Equal => Tier::Baseline,
@@ -194,13 +171,13 @@ fn read_code(layout: &Layout, object: u64, start: u64) -> Option<CompiledCode> {
         positions: Vec::new(),
         inlined: Vec::new(),
     };
-    let (data, table) = (read_word(at + data)?, read_word(at + positions)?);
+    let (data, table) = (memory.word(at + data)?, memory.word(at + positions)?);
     match tier {
         Tier::Optimized => {
-            read_optimized(layout, &mut code, data, table);
+            read_optimized(objects, &mut code, data, table);
         }
         Tier::Baseline => {
-            code.positions = read_baseline(layout, bytes, data, table).unwrap_or_default();
+            code.positions = read_baseline(objects, bytes, data, table).unwrap_or_default();
         }
         Tier::Other => {}
     }
@@ -208,9 +185,14 @@ fn read_code(layout: &Layout, object: u64, start: u64) -> Option<CompiledCode> {
 }
 
 /// Reads the positions of optimized code, and what is inlined in it. Leaves both empty if one is not as expected.
-fn read_optimized(layout: &Layout, code: &mut CompiledCode, data: u64, table: u64) -> Option<()> {
-    let objects = HeapObjects { layout };
-    let entry = |index: u64| read_word(data - 1 + objects.first_element() + 8 * index);
+fn read_optimized(
+    objects: HeapObjects<'_>,
+    code: &mut CompiledCode,
+    data: u64,
+    table: u64,
+) -> Option<()> {
+    let HeapObjects { layout, memory } = objects;
+    let entry = |index: u64| memory.word(data - 1 + objects.first_element() + 8 * index);
     let mut bytes = objects.bytes(table, MAX_TABLE)?;
     let positions = positions::decode(&bytes, layout.code.encoding)?;
     let length = (code.end - code.start) as i64;
@@ -227,7 +209,7 @@ fn read_optimized(layout: &Layout, code: &mut CompiledCode, data: u64, table: u6
         let literal = i32::from_le_bytes(bytes[8..12].try_into().ok()?);
         let shared = match u64::try_from(literal) {
             Ok(index) if index < literal_count => {
-                let literal = read_word(literals - 1 + objects.first_element() + 8 * index)?;
+                let literal = memory.word(literals - 1 + objects.first_element() + 8 * index)?;
                 // A literal can be a weak pointer.
                 let literal = literal & !2;
                 if objects.is_of_script(literal) { literal } else { 0 }
@@ -248,14 +230,20 @@ fn read_optimized(layout: &Layout, code: &mut CompiledCode, data: u64, table: u6
 }
 
 /// Reads the positions of `size` bytes of baseline code; none if one of its tables is not as expected.
-fn read_baseline(layout: &Layout, size: u32, data: u64, table: u64) -> Option<Vec<PositionEntry>> {
-    let objects = HeapObjects { layout };
+fn read_baseline(
+    objects: HeapObjects<'_>,
+    size: u32,
+    data: u64,
+    table: u64,
+) -> Option<Vec<PositionEntry>> {
+    let HeapObjects { layout, memory } = objects;
     let bytecode = match objects.kind(data)? {
-        kind if kind == layout.bytecode.holder => read_word(data - 1 + 8)?,
+        kind if kind == layout.bytecode.holder => memory.word(data - 1 + 8)?,
         _ => data,
     };
-    let positions = bytecode_positions(layout, bytecode)?;
-    let bytes = memory(bytecode - 1 + layout.bytecode.first, bytecode_length(layout, bytecode)?)?;
+    let positions = bytecode_positions(objects, bytecode)?;
+    let bytes =
+        memory.bytes(bytecode - 1 + layout.bytecode.first, bytecode_length(objects, bytecode)?)?;
     let instructions = objects.bytes(table, MAX_TABLE)?;
     layout.bytecode.bytecodes.baseline_positions(&bytes, &positions, &instructions, size)
 }
@@ -265,8 +253,9 @@ const INLINED_BYTES: usize = 16;
 
 impl CompiledCode {
     /// Returns whether a function runs this code if it runs baseline code.
-    pub(super) fn is_baseline_of(&self, layout: &Layout, shared: u64) -> bool {
-        is_object(shared) && read_word(shared - 1 + layout.shared_code) == Some(self.object)
+    pub(super) fn is_baseline_of(&self, objects: HeapObjects<'_>, shared: u64) -> bool {
+        let HeapObjects { layout, memory } = objects;
+        is_object(shared) && memory.word(shared - 1 + layout.shared_code) == Some(self.object)
     }
 
     /// Returns the functions that are at an address, the innermost first. The last one is the code's own function.
@@ -295,20 +284,24 @@ impl CompiledCode {
 const MAX_INLINED: usize = 64;
 
 /// Returns the text position of bytecode at an offset.
-pub(super) fn bytecode_positions(layout: &Layout, bytecode: u64) -> Option<Vec<PositionEntry>> {
-    let objects = HeapObjects { layout };
+pub(super) fn bytecode_positions(
+    objects: HeapObjects<'_>,
+    bytecode: u64,
+) -> Option<Vec<PositionEntry>> {
+    let HeapObjects { layout, memory } = objects;
     if objects.kind(bytecode)? != layout.bytecode.kind {
         return None;
     }
-    let length = bytecode_length(layout, bytecode)?;
-    let table = objects.bytes(read_word(bytecode - 1 + layout.bytecode.positions)?, MAX_TABLE)?;
+    let length = bytecode_length(objects, bytecode)?;
+    let table = objects.bytes(memory.word(bytecode - 1 + layout.bytecode.positions)?, MAX_TABLE)?;
     let positions = positions::decode(&table, layout.code.encoding)?;
     let is_within = positions.last().is_none_or(|(offset, _)| i64::from(*offset) < length as i64);
     is_within.then_some(positions)
 }
 
 /// Returns the length of bytecode.
-fn bytecode_length(layout: &Layout, bytecode: u64) -> Option<u64> {
-    let length = read_word(bytecode - 1 + layout.bytecode.length)?;
+fn bytecode_length(objects: HeapObjects<'_>, bytecode: u64) -> Option<u64> {
+    let HeapObjects { layout, memory } = objects;
+    let length = memory.word(bytecode - 1 + layout.bytecode.length)?;
     (is_small_number(length) && length >> 32 <= MAX_TABLE).then_some(length >> 32)
 }

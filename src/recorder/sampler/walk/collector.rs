@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use super::code::{CodeTable, Tier, bytecode_positions};
 use super::frames::RawFrame;
 use super::functions::{Function, Handles};
+use super::memory::HeapMemory;
 use super::objects::HeapObjects;
 use super::oracle::Oracle;
 use super::positions::PositionEntry;
@@ -61,6 +62,8 @@ pub(super) struct Collector {
     /// Positions in the text of bytecode, by pointers to it.
     bytecodes: FxHashMap<u64, Option<Arc<[PositionEntry]>>>,
     codes: CodeTable,
+    /// Memory of the heap, while samples are taken.
+    memory: HeapMemory,
     pub next: CollectedStacks,
     pub oracle: Oracle,
     /// The raw frames of a sample, and all frames of a stack the outermost first: to be used again.
@@ -97,6 +100,7 @@ impl Collector {
             thread.ring.forget_last();
         });
         self.stack.clear();
+        self.memory.forget();
         let pointers = samples.iter().filter(|(kind, ..)| *kind != SampleKind::Compared);
         // SAFETY: the caller promises the thread and the heap.
         unsafe {
@@ -132,7 +136,8 @@ impl Collector {
             .collect();
         new.sort_unstable();
         new.dedup();
-        let found = HeapObjects { layout: thread.layout }.shared_of_functions(&new);
+        let objects = HeapObjects { layout: thread.layout, memory: &self.memory };
+        let found = objects.shared_of_functions(&new);
         for (function, shared) in new.into_iter().zip(found) {
             // SAFETY: the caller promises the heap, and the type of the object was checked.
             let number =
@@ -240,7 +245,8 @@ impl Collector {
         if bytecode == 0 {
             return None;
         }
-        let read = || bytecode_positions(thread.layout, bytecode).map(Arc::from);
+        let objects = HeapObjects { layout: thread.layout, memory: &self.memory };
+        let read = || bytecode_positions(objects, bytecode).map(Arc::from);
         self.bytecodes.entry(bytecode).or_insert_with(read).clone()
     }
 
@@ -258,13 +264,14 @@ impl Collector {
     ) -> Arc<[CalledPlace]> {
         let first = thread.finder.code().first_compiled();
         let own = CalledPlace { function, offset: None };
-        let Some(code) = self.codes.find(thread.layout, address, first) else {
+        let objects = HeapObjects { layout: thread.layout, memory: &self.memory };
+        let Some(code) = self.codes.find(objects, address, first) else {
             return Arc::from([own]);
         };
         let (tier, places, shared) = (code.tier, code.places(address), code.shared);
         let is_current = || {
             let shared = self.functions.get(function as usize).and_then(Function::shared);
-            shared.is_some_and(|shared| code.is_baseline_of(thread.layout, shared))
+            shared.is_some_and(|shared| code.is_baseline_of(objects, shared))
         };
         // A function can have lost the code that it still runs, and what its positions belong to.
         if tier == Tier::Other || (tier == Tier::Baseline && !is_current()) {

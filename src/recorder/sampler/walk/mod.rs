@@ -17,6 +17,7 @@ mod frames;
 mod functions;
 mod isolate;
 mod layout;
+mod memory;
 mod objects;
 mod oracle;
 mod positions;

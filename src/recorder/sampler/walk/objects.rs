@@ -2,23 +2,27 @@
 
 use super::frames::{is_object, is_small_number};
 use super::layout::Layout;
-use cpu_prof_core::base::system::checked_memory::{read_bytes, read_each, read_word};
+use super::memory::HeapMemory;
+use cpu_prof_core::base::system::checked_memory::read_each;
 
 /// Reads objects by a layout.
+#[derive(Clone, Copy)]
 pub(super) struct HeapObjects<'a> {
     pub layout: &'a Layout,
+    pub memory: &'a HeapMemory,
 }
 
 impl HeapObjects<'_> {
     /// Returns the type of an object; none if it cannot be read.
     pub(super) fn kind(&self, object: u64) -> Option<u16> {
-        let map =
-            is_object(object).then(|| read_word(object - 1))?.filter(|map| is_object(*map))?;
+        let map = is_object(object)
+            .then(|| self.memory.word(object - 1))?
+            .filter(|map| is_object(*map))?;
         self.kind_of_map(map)
     }
 
     fn kind_of_map(&self, map: u64) -> Option<u16> {
-        let word = read_word(map - 1 + self.layout.map_type / 8 * 8)?;
+        let word = self.memory.word(map - 1 + self.layout.map_type / 8 * 8)?;
         Some((word >> (self.layout.map_type % 8 * 8)) as u16)
     }
 
@@ -29,14 +33,14 @@ impl HeapObjects<'_> {
 
     /// Returns the count of elements of an array.
     pub(super) fn length(&self, array: u64) -> Option<u64> {
-        let length = is_object(array).then(|| read_word(array - 1 + 8))??;
+        let length = is_object(array).then(|| self.memory.word(array - 1 + 8))??;
         is_small_number(length).then_some(length >> 32)
     }
 
     /// Returns the bytes of an array of bytes that is not too long.
     pub(super) fn bytes(&self, array: u64, most: u64) -> Option<Vec<u8>> {
         let length = self.length(array).filter(|length| *length <= most)?;
-        memory(array - 1 + self.first_element(), length)
+        self.memory.bytes(array - 1 + self.first_element(), length)
     }
 
     /// Returns the `SharedFunctionInfo` that an object is, or has.
@@ -45,13 +49,13 @@ impl HeapObjects<'_> {
             return Some(object);
         }
         // Code keeps it in a wrapper, which has nothing else.
-        let inner = read_word(object - 1 + 8)?;
+        let inner = self.memory.word(object - 1 + 8)?;
         self.is_of_script(inner).then_some(inner)
     }
 
     /// Returns whether an object is the `SharedFunctionInfo` of a function in a script.
     pub(super) fn is_of_script(&self, object: u64) -> bool {
-        let script = || read_word(object - 1 + self.layout.shared_script);
+        let script = || self.memory.word(object - 1 + self.layout.shared_script);
         self.kind(object) == Some(self.layout.shared_type)
             && script().and_then(|script| self.kind(script)) == Some(self.layout.script_type)
     }
@@ -101,9 +105,3 @@ impl HeapObjects<'_> {
 
 /// Words of a function that are read: the map, and all up to the `SharedFunctionInfo`.
 const MAX_HEAD: usize = 8;
-
-/// Reads bytes of memory that need not be there.
-pub(super) fn memory(address: u64, length: u64) -> Option<Vec<u8>> {
-    let mut bytes = vec![0; usize::try_from(length).ok()?];
-    read_bytes(address, &mut bytes).then_some(bytes)
-}

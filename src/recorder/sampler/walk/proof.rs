@@ -10,6 +10,7 @@ use napi::{Env, sys as napi_sys};
 use super::frames::NativeFrame;
 use super::isolate::{ExitLook, IsolateSlots};
 use super::layout::Layout;
+use super::memory::HeapMemory;
 use super::objects::HeapObjects;
 use super::symbols::WalkApi;
 use crate::sampler::v8::FrameFinder;
@@ -65,7 +66,8 @@ pub(crate) fn prove(env: &Env, calling: napi_sys::napi_value) {
         let api = WalkApi::find().ok()?;
         let layout = Layout::find(api)?;
         let slots = outer.slots(&inner)?;
-        let objects = HeapObjects { layout: &layout };
+        let memory = HeapMemory::default();
+        let objects = HeapObjects { layout: &layout, memory: &memory };
         let pointers = [calling, look_within].map(pointer_of);
         objects.shared_of_functions(&pointers).into_iter().collect::<Option<Vec<_>>>()?;
         let mut proven = Proven { api, layout, slots, natives: Vec::new() };
