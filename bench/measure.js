@@ -18,17 +18,20 @@ if (!load().cpuProfBuild().endsWith(':published')) {
 
 /**
  * Returns the variants to compare: a program without a profiler, with Node's built-in profiler, and
- * with cpu-prof. All write into `dir`.
+ * with cpu-prof, by V8's profiler and by the walk. All write into `dir`.
  * @param {string} dir
  * @param {number} interval µs
  */
 function variants(dir, interval) {
   const env = { ...process.env, CPU_PROF_DIR: dir, CPU_PROF_INTERVAL: String(interval) }
   const builtIn = ['--cpu-prof', `--cpu-prof-dir=${dir}`, `--cpu-prof-interval=${interval}`]
+  const nodeArgs = ['--require', PACKAGE]
   return {
     none: { nodeArgs: [], env: process.env },
     'built-in': { nodeArgs: builtIn, env: process.env },
-    'cpu-prof': { nodeArgs: ['--require', PACKAGE], env },
+    'cpu-prof': { nodeArgs, env },
+    // Where there is no walk, V8's profiler takes these samples, too.
+    walk: { nodeArgs, env: { ...env, CPU_PROF_SOURCE: 'walk' } },
   }
 }
 

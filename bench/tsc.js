@@ -14,14 +14,16 @@ async function main() {
   const project = fs.mkdtempSync(path.join(os.tmpdir(), 'cpu-prof-tsc-'))
   const tsc = writeProject(project)
   const count = Number(process.argv[2] ?? 5)
-  /** @type {number[]} */
-  const pauses = []
+  /** @type {Record<string, number[]>} */
+  const pauses = {}
   const results = await rounds(count, 1000, async ({ nodeArgs, env }, dir) => {
     const leaving = ['--require', path.join(__dirname, 'leaving.js')]
     const result = await resources([...nodeArgs, ...leaving, ...tsc], env)
     const flushes = events(dir).filter(({ name }) => name === 'thread.flush')
     // The last flush belongs to stop, which `leavingMs` contains; it is not a rotation.
-    pauses.push(...flushes.slice(0, -1).map(({ args }) => args.data.pauseUs))
+    const source = env.CPU_PROF_SOURCE ?? 'auto'
+    pauses[source] ??= []
+    pauses[source].push(...flushes.slice(0, -1).map(({ args }) => args.data.pauseUs))
     for (const file of fs.readdirSync(dir)) fs.rmSync(path.join(dir, file))
     return result
   })
@@ -36,8 +38,12 @@ async function main() {
     })
     console.log(`${name.padEnd(10)} ${cells.join(', ')}`)
   }
-  const [p50, p99, max] = [0.5, 0.99, 1].map((share) => quantile(pauses, share))
-  console.log(`rotations  ${pauses.length}, pause p50 ${p50} µs, p99 ${p99} µs, max ${max} µs`)
+  for (const [source, all] of Object.entries(pauses).filter(([, all]) => all.length > 0)) {
+    const [p50, p99, max] = [0.5, 0.99, 1].map((share) => quantile(all, share))
+    console.log(
+      `rotations  ${source}: ${all.length}, pause p50 ${p50} µs, p99 ${p99} µs, max ${max} µs`,
+    )
+  }
 }
 
 main()

@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn changes_are_seen_after_pages_are_forgotten() {
-        let mut words = vec![1_u64; 4];
+        let mut words = [1_u64; 4];
         let memory = HeapMemory::default();
         let at = words.as_ptr() as u64;
         assert_eq!(memory.word(at), Some(1));
