@@ -97,6 +97,8 @@ impl Pages {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
     use super::*;
 
     #[test]
@@ -125,11 +127,11 @@ mod tests {
 
     #[test]
     fn changes_are_seen_after_pages_are_forgotten() {
-        let mut words = [1_u64; 4];
+        let word = AtomicU64::new(1);
         let memory = HeapMemory::default();
-        let at = words.as_ptr() as u64;
+        let at = word.as_ptr() as u64;
         assert_eq!(memory.word(at), Some(1));
-        words[0] = 2;
+        word.store(2, Ordering::Relaxed);
         memory.forget();
         assert_eq!(memory.word(at), Some(2));
     }
