@@ -15,11 +15,11 @@ const MAX_PAGES: usize = 256;
 /// The pages that were read since the last [`HeapMemory::forget`].
 #[derive(Debug, Default)]
 pub(super) struct HeapMemory {
-    pages: RefCell<Pages>,
+    pages: RefCell<ReadPages>,
 }
 
 #[derive(Debug, Default)]
-struct Pages {
+struct ReadPages {
     /// Where a page is in `bytes`, by its address; none if it could not be read.
     known: FxHashMap<u64, Option<usize>>,
     bytes: Vec<u8>,
@@ -59,7 +59,7 @@ impl HeapMemory {
     }
 }
 
-impl Pages {
+impl ReadPages {
     fn clear(&mut self) {
         self.known.clear();
         self.bytes.clear();
