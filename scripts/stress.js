@@ -10,6 +10,8 @@ const os = require('node:os')
 const path = require('node:path')
 
 const root = path.join(__dirname, '..')
+/** The source of the samples, as the environment has it. */
+const { CPU_PROF_SOURCE = 'auto' } = process.env
 const [minutes = '30', given = process.execPath, chosen = ''] = process.argv.slice(2)
 // Runs have folders of their own.
 const node = given.includes(path.sep) ? path.resolve(given) : given
@@ -96,7 +98,13 @@ async function runOne(flags, [file, ...args], settings) {
   const options = /** @type {const} */ ({
     // For Node's own profiles.
     cwd: traces,
-    env: { PATH: process.env.PATH, TMPDIR: dir, CPU_PROF_DIR: traces, ...settings },
+    env: {
+      PATH: process.env.PATH,
+      TMPDIR: dir,
+      CPU_PROF_DIR: traces,
+      CPU_PROF_SOURCE,
+      ...settings,
+    },
     timeout: TIMEOUT_MS,
     killSignal: 'SIGKILL',
   })
